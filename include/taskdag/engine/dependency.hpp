@@ -12,7 +12,8 @@ TASKDAG_ENGINE_BEGIN
 /// `count`: dependencies declared minus dependencies reduced; reductions may come first, then it is negative. The
 /// item is in the waiting storage before its dependencies are added to the count, in one operation: that is the
 /// thesis' "+1 against the race" and its removal at once. The one that brings the count to zero moves the task to its
-/// queue: | who      | operation                | brought it to zero if    |
+/// queue:
+/// | who      | operation                | brought it to zero if    |
 /// |----------|--------------------------|--------------------------|
 /// | creator  | fetch_add(n), acq_rel    | the old value was -n     |
 /// | reducer  | fetch_sub(k), acq_rel    | the old value was k      |
@@ -20,7 +21,7 @@ TASKDAG_ENGINE_BEGIN
 /// reducer who gets zero sees `place` and the item that the creator wrote. At zero the object is fresh again.
 struct Dependency {
   std::int32_t count = 0;
-  std::uint32_t place = 0;  ///< where the item waits
+  std::uint32_t place = 0;  ///< where the item waits, in the waiting storage
 };
 
 /// What a group of tasks waits for together: one counter for all of them.

@@ -5,7 +5,7 @@
 /// persistent kernel up to the end of its phase (megakernel), a slice (timesliced) or a controller's run.
 ///
 /// Capacity: a push above a queue's capacity succeeds and suspends the run: teams start no further task. What is
-/// running then may still create items, and every waiting item may still become ready; the margin has a place for each
+/// running then may still create items, and every waiting item may still become ready; the margin has a slot for each
 /// of them. So nothing is lost, and no push ever waits for room.
 #pragma once
 
@@ -218,7 +218,7 @@ class Engine final : public EngineBase<P> {
     make_queue<T>();
     backend_.template move_all<T>(from, program_.template of<T>().queue, program_);
   }
-  /// The queue too: it has a place for each waiting item.
+  /// The queue too: it has a slot for each waiting item.
   template <class T>
   void grow_storage(std::uint32_t needed) {
     TypeMemory& memory = memory_[P::template number_of<T>()];

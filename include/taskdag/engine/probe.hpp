@@ -77,9 +77,9 @@ class TraceProbe {
   TASKDAG_TASK static Stamp stamp() { return {clock_ns()}; }
   TASKDAG_TASK static std::uint64_t now() { return clock_ns(); }
   TASKDAG_TASK void event(Stamp created, std::uint64_t start, int type) {
-    const std::uint32_t place = AtomicRef<std::uint32_t>(*record_.used).fetch_add(1U, relaxed);
-    if (place < record_.capacity) {
-      record_.events[place] = {created.ns, start, clock_ns(), worker_, processor(), static_cast<std::uint16_t>(type)};
+    const std::uint32_t index = AtomicRef<std::uint32_t>(*record_.used).fetch_add(1U, relaxed);
+    if (index < record_.capacity) {
+      record_.events[index] = {created.ns, start, clock_ns(), worker_, processor(), static_cast<std::uint16_t>(type)};
     }
   }
   TASKDAG_TASK void flush() {}

@@ -197,7 +197,7 @@ TASKDAG_TASK void push(const ProgramRef<P>& program, const Lanes& lanes, const t
   }
 }
 
-/// The key of an item, for queues and storages that choose a place by it: T::key(item) where the type has one, the item
+/// The key of an item, for queues and storages that choose a slot by it: T::key(item) where the type has one, the item
 /// itself where it is a number, else `otherwise`.
 template <class T>
 TASKDAG_TASK std::uint32_t key_of(const typename T::Item& item, std::uint32_t otherwise) {

@@ -179,9 +179,9 @@ class TaskContext {
   TASKDAG_TASK bool hold(const typename U::Item& item, bool counted) {
     if constexpr (std::is_same_v<U, T>) {
       if (holds_ && group_.rank() == 0) {
-        Held<P, T>& place = first_.there ? second_ : first_;
-        if (place.there) return false;
-        place = {item, Probe::stamp(), true, counted};
+        Held<P, T>& held = first_.there ? second_ : first_;
+        if (held.there) return false;
+        held = {item, Probe::stamp(), true, counted};
         return true;
       }
     }

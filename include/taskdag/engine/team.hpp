@@ -3,7 +3,7 @@
 /// where a team is a warp or a block, and for the host, where it is a thread.
 ///
 /// A Team has: size, lanes_of<T>(), hands_over, leads(), number() (of the team in the run), sync(), broadcast(Turn),
-/// split(wants, wanting, place), any(bool), count(bool), sum(int), hand_over(first, second, left_over), group<T>(),
+/// split(wants, wanting, rank), any(bool), count(bool), sum(int), hand_over(first, second, left_over), group<T>(),
 /// shared<T>(), items<T>(); for idle persistent teams watches(), sleep(), wake(), end(); for changes of the phase, by
 /// all teams of a block together, leads_party(), begin_phase(word), sync_party().
 #pragma once
@@ -78,17 +78,17 @@ TASKDAG_TASK Turn take_turn(const ProgramRef<P>& program, Team& team, TeamState<
   return team.broadcast(turn);
 }
 
-/// Runs the worker's share of a claim as one batch: every wanting-th item, from its place on; its lanes read at the
+/// Runs the worker's share of a claim as one batch: every wanting-th item, from its rank on; its lanes read at the
 /// same time. @returns how many items these are
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team, class Context, class Group>
 TASKDAG_TASK std::uint32_t run_batch(const ProgramRef<P>& program, Team& team, Context& context, const Group& group,
-                                     const Claim& claim, int wanting, int place, typename P::Probe& probe) {
+                                     const Claim& claim, int wanting, int rank, typename P::Probe& probe) {
   const TypeState<P, T>& type = program.template of<T>();
   typename T::Item* items = team.template items<T>();
   typename P::Probe::Stamp stamp{};
   const auto share = static_cast<std::uint32_t>(wanting);
-  const auto mine = static_cast<std::uint32_t>(place);
+  const auto mine = static_cast<std::uint32_t>(rank);
   const int size = mine < claim.count ? static_cast<int>((claim.count - mine + share - 1U) / share) : 0;
   for (int i = group.rank(); i < size; i += group.size()) {
     const std::uint32_t k = mine + static_cast<std::uint32_t>(i) * share;
@@ -108,7 +108,7 @@ TASKDAG_TASK std::uint32_t run_batch(const ProgramRef<P>& program, Team& team, C
 TASKDAG_ENGINE_ANY_SIDE
 template <class P, class T, class Team, class Context, class Group>
 TASKDAG_TASK std::uint32_t run_items(const ProgramRef<P>& program, Team& team, Context& context, const Group& group,
-                                     const Held<P, T>& held, const Claim& claim, int wanting, int place,
+                                     const Held<P, T>& held, const Claim& claim, int wanting, int rank,
                                      TurnState& turns, typename P::Probe& probe) {
   constexpr auto fetch = static_cast<std::uint32_t>(TaskTraits<T>::fetch());
   const TypeState<P, T>& type = program.template of<T>();
@@ -121,7 +121,7 @@ TASKDAG_TASK std::uint32_t run_items(const ProgramRef<P>& program, Team& team, C
     stamps[0] = held.stamp;
     size = 1;
   } else {
-    for (auto k = static_cast<std::uint32_t>(place); k < claim.count && size < fetch;
+    for (auto k = static_cast<std::uint32_t>(rank); k < claim.count && size < fetch;
          k += static_cast<std::uint32_t>(wanting)) {
       items[size] = type.queue.read(claim, k, stamps[size], probe);
       group.sync();
@@ -195,8 +195,8 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
   bool worked = false;
   while (true) {
     int wanting = 0;
-    int place = 0;
-    team.template split<Team::template lanes_of<T>()>(!held.there, wanting, place);
+    int rank = 0;
+    team.template split<Team::template lanes_of<T>()>(!held.there, wanting, rank);
     const Turn turn = take_turn<P, T>(program, team, state, wanting, turns, probe);
     if (turn.stop != 0) {
       if (held.there && group.rank() == 0) {
@@ -212,9 +212,9 @@ TASKDAG_TASK bool run_type(const ProgramRef<P>& program, Team& team, TeamState<P
                                                                     team.number(), holds_back, probe);
     std::uint32_t executed = 0;
     if constexpr (TaskTraits<T>::batched()) {
-      executed = run_batch<P, T>(program, team, context, group, turn.claim, wanting, place, probe);
+      executed = run_batch<P, T>(program, team, context, group, turn.claim, wanting, rank, probe);
     } else {
-      executed = run_items<P, T>(program, team, context, group, held, turn.claim, wanting, place, turns, probe);
+      executed = run_items<P, T>(program, team, context, group, held, turn.claim, wanting, rank, turns, probe);
     }
     count_turn<P, T>(program, team, state, context, holds_back, group.rank() == 0 ? static_cast<int>(executed) : 0,
                      probe);

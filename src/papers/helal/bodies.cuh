@@ -28,8 +28,8 @@ struct SolveRows {
   const SolveCall* call;
 };
 
-/// One lane's part of a row task.
-struct LanePlace {
+/// One lane's share of a row task.
+struct LaneShare {
   int lanes;
   int member;
   bool leader;
@@ -37,7 +37,7 @@ struct LanePlace {
   Index begin;  ///< first entry of the lane
   Index count;  ///< entries of the lane, `lanes` apart
 
-  __device__ LanePlace(const SolveRows& rows, Index t, int lane) {
+  __device__ LaneShare(const SolveRows& rows, Index t, int lane) {
     const RowTask task = rows.task[t];
     lanes = 1 << task.log2_lanes;
     member = lane & (lanes - 1);
@@ -91,26 +91,26 @@ struct PullBody {
 
   template <bool Tracked>
   __device__ void run(Index t, int lane) const {
-    const LanePlace place(rows, t, lane);
-    const LaneEntries entries{rows.column + place.begin, rows.value + place.begin, place.count, place.lanes, absent};
+    const LaneShare share(rows, t, lane);
+    const LaneEntries entries{rows.column + share.begin, rows.value + share.begin, share.count, share.lanes, absent};
     const SolveCall call = *rows.call;
     double rhs = 0.0;
     double pivot = 1.0;
-    if (place.leader) {
-      rhs = call.rhs[__ldg(rows.rhs_index + place.position)];
-      if (call.pivot) pivot = __ldg(call.pivot + place.position);
+    if (share.leader) {
+      rhs = call.rhs[__ldg(rows.rhs_index + share.position)];
+      if (call.pivot) pivot = __ldg(call.pivot + share.position);
     }
-    const cuda::LaneGroup group(lane, place.lanes);
+    const cuda::LaneGroup group(lane, share.lanes);
     double result;
     if constexpr (Tracked) {
       result = sptrsv_row<kBatch>(group, entries, cuda::Slots{y}, rhs, pivot);
     } else {
       result = sptrsv_row<kBatch>(group, entries, ReadyOperands{y}, rhs, pivot);
     }
-    if (!place.leader) return;
-    cuda::Slots{y}.publish(__ldg(rows.row + place.position), result);
+    if (!share.leader) return;
+    cuda::Slots{y}.publish(__ldg(rows.row + share.position), result);
     if (!is_finite(result)) *call.non_finite = 1;
-    call.x[__ldg(call.x_index + place.position)] = result;
+    call.x[__ldg(call.x_index + share.position)] = result;
   }
 };
 
@@ -129,41 +129,41 @@ struct PushBody {
 
   template <bool Tracked>
   __device__ void run(Index t, int lane) const {
-    const LanePlace place(rows, t, lane);
+    const LaneShare share(rows, t, lane);
     const SolveCall call = *rows.call;
-    const Index* const column = rows.column + place.begin;
-    const double* const value = rows.value + place.begin;
+    const Index* const column = rows.column + share.begin;
+    const double* const value = rows.value + share.begin;
     Index target[kBatch];
     double weight[kBatch];
-    load(column, value, place, 0, target, weight);
+    load(column, value, share, 0, target, weight);
     double result = 0.0;
-    if (place.leader) {
-      const Index row = __ldg(rows.row + place.position);
-      const double rhs = call.rhs[__ldg(rows.rhs_index + place.position)];
-      const double pivot = call.pivot ? __ldg(call.pivot + place.position) : 1.0;
+    if (share.leader) {
+      const Index row = __ldg(rows.row + share.position);
+      const double rhs = call.rhs[__ldg(rows.rhs_index + share.position)];
+      const double pivot = call.pivot ? __ldg(call.pivot + share.position) : 1.0;
       if constexpr (Tracked) {
         while (cuda::DeviceAtomic<int>(pending[row]).load(::cuda::memory_order_acquire) != 0) {
         }
       }
       result = (rhs - cuda::DeviceAtomic<double>(sum[row]).load(::cuda::memory_order_relaxed)) * pivot;
       if (!is_finite(result)) *call.non_finite = 1;
-      call.x[__ldg(call.x_index + place.position)] = result;
+      call.x[__ldg(call.x_index + share.position)] = result;
     }
-    result = __shfl_sync(cuda::kFullWarp, result, lane & ~(place.lanes - 1));
-    for (Index at = 0; at < place.count; at += kBatch) {
-      if (at > 0) load(column, value, place, at, target, weight);
-      add<Tracked>(place.count - at, target, weight, result);
+    result = __shfl_sync(cuda::kFullWarp, result, lane & ~(share.lanes - 1));
+    for (Index at = 0; at < share.count; at += kBatch) {
+      if (at > 0) load(column, value, share, at, target, weight);
+      add<Tracked>(share.count - at, target, weight, result);
     }
   }
 
  private:
-  __device__ static void load(const Index* column, const double* value, const LanePlace& place, Index at,
+  __device__ static void load(const Index* column, const double* value, const LaneShare& share, Index at,
                               Index (&target)[kBatch], double (&weight)[kBatch]) {
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      const bool present = at + k < place.count;
-      target[k] = present ? __ldg(column + (at + k) * place.lanes) : 0;
-      weight[k] = present ? __ldg(value + (at + k) * place.lanes) : 0.0;
+      const bool present = at + k < share.count;
+      target[k] = present ? __ldg(column + (at + k) * share.lanes) : 0;
+      weight[k] = present ? __ldg(value + (at + k) * share.lanes) : 0.0;
     }
   }
 

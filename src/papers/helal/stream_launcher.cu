@@ -16,11 +16,11 @@ namespace {
 class StreamLauncher final : public CoarseLauncher {
  public:
   StreamLauncher(Launches launches, const CoarseDag& coarse)
-      : launches_(std::move(launches)), place_(at(launches_.size())) {
+      : launches_(std::move(launches)), assignment_(at(launches_.size())) {
     assign(coarse);
     Index events = 0;
-    for (Place& place : place_) {
-      if (place.event != kNone) place.event = events++;
+    for (Assignment& assignment : assignment_) {
+      if (assignment.event != kNone) assignment.event = events++;
     }
     for (Index i = 0; i < events; ++i) event_.emplace_back(cuda::EventFor::order);
     for (int s = 1; s < kStreams; ++s) {
@@ -38,10 +38,11 @@ class StreamLauncher final : public CoarseLauncher {
       if (side_[s]) start_.delay(stream(s));
     }
     for (Index t = 0; t < launches_.size(); ++t) {
-      const Place& place = place_[at(t)];
-      for (const Index other : place.wait) event_[at(place_[at(other)].event)].delay(stream(place.stream));
-      launches_.launch(t, stream(place.stream));
-      if (place.event != kNone) event_[at(place.event)].record(stream(place.stream));
+      const Assignment& assignment = assignment_[at(t)];
+      for (const Index other : assignment.wait)
+        event_[at(assignment_[at(other)].event)].delay(stream(assignment.stream));
+      launches_.launch(t, stream(assignment.stream));
+      if (assignment.event != kNone) event_[at(assignment.event)].record(stream(assignment.stream));
     }
     for (int s = 1; s < kStreams; ++s) {
       if (!side_[s]) continue;
@@ -53,7 +54,7 @@ class StreamLauncher final : public CoarseLauncher {
  private:
   static constexpr int kStreams = 4;
   static constexpr Index kNone = -1;
-  struct Place {
+  struct Assignment {
     int stream = 0;
     Index event = kNone;      // recorded after the task; any other value in assign() only says that there is one
     std::vector<Index> wait;  // tasks in other streams
@@ -67,23 +68,23 @@ class StreamLauncher final : public CoarseLauncher {
     for (Index t = 0; t < launches_.size(); ++t) {
       const auto begin = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t)];
       const auto end = coarse.predecessors.begin() + coarse.predecessor_offsets[at(t) + 1];
-      Place& place = place_[at(t)];
-      const auto tail = std::find_if(begin, end, [&](Index p) { return last_[place_[at(p)].stream] == p; });
-      place.stream = tail != end ? place_[at(*tail)].stream : next;
+      Assignment& assignment = assignment_[at(t)];
+      const auto tail = std::find_if(begin, end, [&](Index p) { return last_[assignment_[at(p)].stream] == p; });
+      assignment.stream = tail != end ? assignment_[at(*tail)].stream : next;
       if (tail == end) next = (next + 1) % kStreams;
       for (auto p = begin; p != end; ++p) {
-        Place& other = place_[at(*p)];
-        if (other.stream == place.stream || heard[place.stream][other.stream] >= *p) continue;
-        heard[place.stream][other.stream] = *p;
+        Assignment& other = assignment_[at(*p)];
+        if (other.stream == assignment.stream || heard[assignment.stream][other.stream] >= *p) continue;
+        heard[assignment.stream][other.stream] = *p;
         other.event = 0;
-        place.wait.push_back(*p);
+        assignment.wait.push_back(*p);
       }
-      last_[place.stream] = t;
+      last_[assignment.stream] = t;
     }
   }
 
   Launches launches_;
-  std::vector<Place> place_;
+  std::vector<Assignment> assignment_;
   std::array<Index, kStreams> last_{};  // last task of each stream
   std::vector<cuda::UniqueEvent> event_;
   cuda::UniqueEvent start_{cuda::EventFor::order};

@@ -1,4 +1,4 @@
-// Device memory in libtaskdag_papers, in place of backends/cuda/memory.cu: what the process has taken is counted once,
+// Device memory in libtaskdag_papers, instead of backends/cuda/memory.cu: what the process has taken is counted once,
 // and an array may go from one library to the other.
 #include "papers/library/memory.hpp"
 

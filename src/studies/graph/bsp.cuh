@@ -27,7 +27,7 @@ inline constexpr int kBspBlock = 256;
 ///
 /// | what      | written by                                      | read by                         |
 /// |-----------|-------------------------------------------------|---------------------------------|
-/// | count     | any thread: places in the new frontier (atomic) | threads of the next iteration   |
+/// | count     | any thread: room in the new frontier (atomic)   | threads of the next iteration   |
 /// | done      | each block as it ends (atomic)                  | the last block                  |
 /// | iteration | the last block                                  | threads of the next iteration   |
 struct BspState {
@@ -43,9 +43,9 @@ struct BspEnd {
   cudaGraphConditionalHandle go_on{};
 };
 
-/// Places for `items` items of the calling lane in the new frontier. Lanes that ask at the same time share an atomic
-/// operation.
-__device__ inline Index bsp_places(BspState& state, int iteration, int items) {
+/// Room for `items` items of the calling lane in the new frontier: where the first goes. Lanes that ask at the same
+/// time share an atomic operation.
+__device__ inline Index take_room(BspState& state, int iteration, int items) {
   const unsigned mask = __activemask();
   const int lane = static_cast<int>(threadIdx.x % 32U);
   const unsigned single = __ballot_sync(mask, items == 1);

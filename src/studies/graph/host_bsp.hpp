@@ -44,30 +44,30 @@ void for_each_on_threads(const Context& context, std::int64_t size, Body&& body)
 template <class Item>
 class PerThread {
  public:
-  explicit PerThread(const Context& context) : parts_(static_cast<std::size_t>(context.threads())) {}
-  std::vector<Item>& of(int thread) { return parts_[static_cast<std::size_t>(thread)].items; }
-  std::uint64_t& work(int thread) { return parts_[static_cast<std::size_t>(thread)].work; }
-  /// All items, thread by thread; the parts are empty afterwards.
+  explicit PerThread(const Context& context) : own_(static_cast<std::size_t>(context.threads())) {}
+  std::vector<Item>& of(int thread) { return own_[static_cast<std::size_t>(thread)].items; }
+  std::uint64_t& work(int thread) { return own_[static_cast<std::size_t>(thread)].work; }
+  /// All items, thread by thread; the lists are empty afterwards.
   std::vector<Item> take() {
     std::vector<Item> all;
-    for (Part& part : parts_) {
-      all.insert(all.end(), part.items.begin(), part.items.end());
-      part.items.clear();
+    for (Own& own : own_) {
+      all.insert(all.end(), own.items.begin(), own.items.end());
+      own.items.clear();
     }
     return all;
   }
   [[nodiscard]] std::uint64_t all_work() const {
     std::uint64_t sum = 0;
-    for (const Part& part : parts_) sum += part.work;
+    for (const Own& own : own_) sum += own.work;
     return sum;
   }
 
  private:
-  struct alignas(128) Part {
+  struct alignas(128) Own {
     std::vector<Item> items;
     std::uint64_t work = 0;
   };
-  std::vector<Part> parts_;
+  std::vector<Own> own_;
 };
 
 }  // namespace taskdag::graph

@@ -151,12 +151,12 @@ struct RangeTask {
     }
   }
 
-  /// relaxed: a place among those of the worker, whose lanes meet before they are read.
+  /// relaxed: an element of the list of the worker, whose lanes meet before they are read.
   template <class Context>
   TASKDAG_TASK static void keep(Context& context, Memory& memory, const Found& found, const Item& item) {
-    const int place = engine::AtomicRef<int>(*found.count).fetch_add(1, engine::relaxed);
-    if (place < kFound) {
-      found.items[place] = item;
+    const int index = engine::AtomicRef<int>(*found.count).fetch_add(1, engine::relaxed);
+    if (index < kFound) {
+      found.items[index] = item;
     } else {
       engine::AtomicRef<int>(memory.no_room).store(1, engine::relaxed);
       context.template enqueue<RangeTask>(item);

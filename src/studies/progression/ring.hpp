@@ -58,15 +58,15 @@ class Ring {
       block_.stop(State::kQueueFull);
       return;
     }
-    std::uint32_t place = size;
+    std::uint32_t index = size;
     if (block_.state.fifo) {
       probe.load();
-      place += head_;
-      if (place >= capacity) place -= capacity;
+      index += head_;
+      if (index >= capacity) index -= capacity;
     }
     probe.store();
     probe.store();
-    items_[place] = task;
+    items_[index] = task;
     set_size(size + 1U);
   }
   TASKDAG_TASK void unlock() { lock_.unlock(block_.probe); }

@@ -47,19 +47,19 @@ struct TeamSizeOf<Types<Ts...>> {
   static_assert(barriers_suffice, "block workers of one phase differ by a factor of 8 at most");
 };
 
-/// The place of the nth (from 0) set bit of a mask that has so many.
+/// The index of the nth (from 0) set bit of a mask that has so many.
 __device__ inline int nth_set_bit(unsigned mask, int n) {
-  int place = 0;
+  int index = 0;
 #pragma unroll
   for (int half = 16; half > 0; half /= 2) {
     const int below = __popc(mask & ((1U << half) - 1U));
     if (n >= below) {
       n -= below;
       mask >>= half;
-      place += half;
+      index += half;
     }
   }
-  return place;
+  return index;
 }
 
 /// Idle warps of a block, in shared memory: one of them watches the queues, the others sleep. All accesses are atomic
@@ -124,12 +124,12 @@ class WarpTeam {
   __device__ bool leads() const { return lane_ == 0; }
   __device__ std::uint32_t number() const { return number_; }
   __device__ Turn broadcast(const Turn& turn) const { return WarpGroup<32>(lane_).broadcast(turn); }
-  /// How many workers want an item, and this worker's place among them.
+  /// How many workers want an item, and this worker's rank among them.
   template <int Lanes>
-  __device__ void split(bool wants, int& wanting, int& place) const {
+  __device__ void split(bool wants, int& wanting, int& rank) const {
     const unsigned mask = __ballot_sync(kAll, wants);
     wanting = __popc(mask) / Lanes;
-    place = __popc(mask & ((1U << (lane_ / Lanes * Lanes)) - 1U)) / Lanes;
+    rank = __popc(mask & ((1U << (lane_ / Lanes * Lanes)) - 1U)) / Lanes;
   }
   __device__ bool any(bool value) const { return __any_sync(kAll, value) != 0; }
   __device__ int sum(int value) const { return __reduce_add_sync(kAll, value); }
@@ -138,7 +138,7 @@ class WarpTeam {
   __device__ void sync() const { __syncwarp(); }
 
   /// Each worker keeps its first child; second children go to workers that have none, as long as there are such.
-  /// `left_over`: this lane's second child found no place. Children are on the leading lanes of the workers.
+  /// `left_over`: this lane's second child found no worker. Children are on the leading lanes of the workers.
   template <int Lanes, class HeldItem>
   __device__ HeldItem hand_over(const HeldItem& first, const HeldItem& second, bool& left_over) const {
     const bool leads_worker = lane_ % Lanes == 0;
@@ -224,9 +224,9 @@ class BlockTeam {
     return result;
   }
   template <int Lanes>
-  __device__ void split(bool /*wants*/, int& wanting, int& place) const {
+  __device__ void split(bool /*wants*/, int& wanting, int& rank) const {
     wanting = Threads / Lanes;
-    place = rank_ / Lanes;
+    rank = rank_ / Lanes;
   }
   /// Workers of a block keep no item (team.hpp), so all threads have the same.
   __device__ bool any(bool value) const { return value; }

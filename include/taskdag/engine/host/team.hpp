@@ -33,9 +33,9 @@ class HostTeam {
   [[nodiscard]] std::uint32_t number() const { return number_; }
   static Turn broadcast(const Turn& turn) { return turn; }
   template <int Lanes>
-  static void split(bool wants, int& wanting, int& place) {
+  static void split(bool wants, int& wanting, int& rank) {
     wanting = wants ? 1 : 0;
-    place = 0;
+    rank = 0;
   }
   static bool any(bool value) { return value; }
   static int sum(int value) { return value; }

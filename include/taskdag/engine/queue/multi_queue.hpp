@@ -1,6 +1,6 @@
 /// \file
 /// Many rings, and two choices: where a team looks for items first (home) and where an item goes (target): the third
-/// algorithm of Kartsaklis et al., "CUDA Grid-Level Task Progression Algorithms", section III C, with atomics in place
+/// algorithm of Kartsaklis et al., "CUDA Grid-Level Task Progression Algorithms", section III C, with atomics instead
 /// of its locks and, by choice, with stealing.
 ///
 /// The counters of a ring are those of the shared counter queue, and `fill`, a credit: a push takes it before its

@@ -1,5 +1,5 @@
 /// \file
-/// The slots of a bounded FIFO: tickets name places in turn, each slot's state says whose turn it is.
+/// The slots of a bounded FIFO: tickets name them in turn, each slot's state says whose turn it is.
 ///
 /// Ticket t belongs to slot t mod size, in round t / size (size: a power of two; tickets wrap at 2^32, rounds with
 /// them). A slot's state is 2·round while it is free for that round, 2·round + 1 while it is full:
@@ -31,7 +31,7 @@ struct QueueShape {
   std::uint32_t rings = 1;     ///< of a multi-queue
 };
 
-/// What a queue may use to choose a place for an item.
+/// What a queue may use to choose where an item goes.
 struct PushHint {
   std::uint32_t worker;  ///< number of the team that pushes
   std::uint32_t key;     ///< of the item, see task_context.hpp

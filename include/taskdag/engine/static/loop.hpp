@@ -4,8 +4,9 @@
 /// Why a run ends, whatever the number of teams, resident or not:
 /// - ordered: claims are handed out in order, so the first unfinished one is held by a team that runs, and what it
 ///   waits for has ended (Saltz 1990, self-scheduling).
-/// - individual: place t of the list of ready claims is taken before place t + 1, and a team waits only for a place
-///   that is not filled yet. Claims that run wait for nothing, and as long as one is unfinished, one runs or is ready.
+/// - individual: entry t of the list of ready claims is taken before entry t + 1, and a team waits only for an
+///   entry that is not filled yet. Claims that run wait for nothing, and as long as one is unfinished, one runs or is
+///   ready.
 /// - phases: all teams of the launch are resident (the GPU's launch is cooperative), so they all arrive.
 #pragma once
 
@@ -110,17 +111,17 @@ TASKDAG_TASK void execute_claim(const StaticRef<P>& program, Team& team, std::ui
   });
 }
 
-/// The claim in place `place` of the list of ready ones, when there is one. acquire: what its predecessors wrote.
+/// The claim in entry `index` of the list of ready ones, when there is one. acquire: what its predecessors wrote.
 template <class P>
-TASKDAG_TASK std::uint32_t wait_for_ready(const StaticRef<P>& program, std::uint32_t place) {
-  AtomicRef<std::uint32_t> entry(program.ready[place]);
+TASKDAG_TASK std::uint32_t wait_for_ready(const StaticRef<P>& program, std::uint32_t index) {
+  AtomicRef<std::uint32_t> entry(program.ready[index]);
   std::uint32_t claim = entry.load(acquire);
   Backoff backoff;
   while (claim == kNotReady) {
     backoff.turn();
     claim = entry.load(acquire);
   }
-  if (place >= program.roots) entry.store(kNotReady, relaxed);  // for the next run
+  if (index >= program.roots) entry.store(kNotReady, relaxed);  // for the next run
   return claim;
 }
 
@@ -136,9 +137,9 @@ TASKDAG_TASK void release_successors(const StaticRef<P>& program, std::uint32_t 
     if (missing.fetch_sub(1U, acq_rel) != 1U) continue;
     missing.store(program.predecessors[successor], relaxed);  // for the next run
     AtomicRef<std::uint32_t> next(program.ready_end->next);
-    const std::uint32_t place = next.fetch_add(1U, relaxed);
-    if (place + 1U == program.claims) next.store(program.roots, relaxed);  // for the next run
-    AtomicRef<std::uint32_t>(program.ready[place]).store(successor, release);
+    const std::uint32_t index = next.fetch_add(1U, relaxed);
+    if (index + 1U == program.claims) next.store(program.roots, relaxed);  // for the next run
+    AtomicRef<std::uint32_t>(program.ready[index]).store(successor, release);
   }
 }
 

@@ -35,7 +35,8 @@ struct ColourStep {
   Index base[std::size_t{Most}];
   int conflict[std::size_t{Most}];
   int open;
-  Index rest[std::size_t{Most}];  ///< places in the list of vertices with so many edges that the whole group takes part
+  /// Positions in the list of the vertices that the whole group works on.
+  Index rest[std::size_t{Most}];
   int rests;
 
   /// Gives a colour to each vertex of a list that has none, or that is in conflict. vertex(k): the k-th, or −1 for

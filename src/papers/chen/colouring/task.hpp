@@ -65,7 +65,7 @@ struct Colour {
         const bool coloured = front[k] >= 0;
         const Index v = coloured ? front[k] : -1 - front[k];
         const bool gives_way = (conflict & kLoses) != 0 || !coloured;
-        // relaxed: a place in the worker's own list.
+        // relaxed: an element of the worker's own list.
         next[engine::AtomicRef<int>(count).fetch_add(1, engine::relaxed)] = gives_way ? v : -1 - v;
       }
       group.sync();

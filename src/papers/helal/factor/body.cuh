@@ -49,8 +49,8 @@ struct FactorBody {
     double* value;
     Offset begin;
     Index size;
-    Index diagonal;  ///< its place
-    /// Place of an index in the vector, −1 where it has none.
+    Index diagonal;  ///< its position in the vector
+    /// Position of an index in the vector, −1 where it has none.
     __device__ Index find(Index wanted) const {
       Index low = 0;
       for (Index length = size; length > 1;) {
@@ -74,7 +74,7 @@ struct FactorBody {
     Offset mirrored = 0;
     Offset entry = 0;  // the lane's first, `end` or more: none
     Offset end = 0;
-    Index target = -1;  // place of that entry in the own vector
+    Index target = -1;  // position of that entry in the own vector
   };
 
   template <bool Tracked>
@@ -131,7 +131,7 @@ struct FactorBody {
  private:
   __device__ Offset entry_of(Offset e) const { return source ? source[e] : e; }
 
-  /// The place of what an entry in that row or column updates, −1: nothing.
+  /// The position of what an entry in that row or column updates, −1: nothing.
   __device__ Index target_of(const Vector& own, Index index) const {
     if (elimination.diagonal_only) return index == own.number ? own.diagonal : -1;
     return own.find(index);

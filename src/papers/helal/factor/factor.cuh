@@ -41,7 +41,7 @@ Index longest_vector(const DevicePattern& vectors, cudaStream_t stream);
 
 /// Problem: owns or knows the arrays behind an Elimination: vectors(), their pattern; source(), their entry → entry of
 /// the factor's pattern, null where they are the same; elimination(), dependencies(), bytes(). kScatters: they are not
-/// the same, and scatter(entries, factor, stream) brings entries to the factor's places.
+/// the same, and scatter(entries, factor, stream) brings entries to where the factor has them.
 template <class Problem>
 class GroupedFactor final : public AtaFactorization {
  public:

@@ -96,7 +96,7 @@ class Painter {
         span_(std::max<std::uint64_t>(tracks.last - tracks.first, 1)),
         cells_(static_cast<std::size_t>(width)) {}
 
-  /// @returns whether each task has its own place in time, or only the main type of each pixel is shown
+  /// @returns whether each task is shown by itself, or only the main type of each pixel is shown
   bool paint(const Row& row, std::size_t number) {
     const bool exact = row.tracks <= 1 && row.events.size() <= cells_;
     if (exact) {

@@ -20,7 +20,7 @@ TASKDAG_TASK T lower(T& target, T value) {
   }
 }
 
-/// The next place in a list that `length` counts, one for each lane that calls: lanes that call together take theirs
+/// The next index of a list that `length` counts, one for each lane that calls: lanes that call together take theirs
 /// with one atomic operation.
 template <class T>
 TASKDAG_TASK T append(T& length) {

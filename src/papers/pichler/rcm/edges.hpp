@@ -13,9 +13,10 @@ struct EdgeScratch {
   EdgeOffset begins[kLanes];
 };
 
-/// Calls visit(place, neighbour) for each neighbour of node_at(place), places [first, end), in any order. node_at is
-/// called once per place. Reached by all lanes. A lane takes an edge, not a node, so that nodes of high degree hold up
-/// no lane: the worker adds up the degrees of as many nodes as it has lanes, and each lane looks up whose edge it has.
+/// Calls visit(position, neighbour) for each neighbour of node_at(position), positions [first, end), in any order.
+/// node_at is called once per position. Reached by all lanes. A lane takes an edge, not a node, so that nodes of high
+/// degree hold up no lane: the worker adds up the degrees of as many nodes as it has lanes, and each lane looks up
+/// whose edge it has.
 template <class Group, class NodeAt, class Visit>
 TASKDAG_TASK void for_each_edge(const Group& group, EdgeScratch& scratch, const GraphView& graph, Index first,
                                 Index end, const NodeAt& node_at, const Visit& visit) {
@@ -33,7 +34,7 @@ TASKDAG_TASK void for_each_edge(const Group& group, EdgeScratch& scratch, const 
     const EdgeOffset* const sums = inclusive_sums(group, scratch.sums, degree);
     const EdgeOffset edges = sums[lanes - 1];
     for (EdgeOffset edge = rank; edge < edges; edge += lanes) {
-      int low = 0;  // the first place whose sum is above the edge
+      int low = 0;  // the first position whose sum is above the edge
       for (int step = lanes / 2; step > 0; step /= 2) {
         if (sums[low + step - 1] <= edge) low += step;
       }

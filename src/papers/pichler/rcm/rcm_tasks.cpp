@@ -162,18 +162,18 @@ struct RcmByTasks::Impl {
     std::vector<Index> component;
     times.levels += append_levels(graph, start, degree_bits, *sorter, on_processor, component);
     Index before = placed.download()[0];
-    order_part(before, component);
+    order_component(before, component);
     before += static_cast<Index>(component.size());
     placed.upload({&before, 1});
-    // The search looks for nodes without a place.
+    // The search looks for nodes without a position.
     std::vector<Parent> marks(nodes);
     parents.copy_out(0, marks.data(), nodes * sizeof(Parent));
     for (const Index node : component) marks[at(node)] = kPlaced;
     parents.copy_in(0, marks.data(), nodes * sizeof(Parent));
   }
-  void order_part(Index first, const std::vector<Index>& part) {
+  void order_component(Index first, const std::vector<Index>& component) {
     std::vector<Index> all = order.download();
-    std::copy(part.begin(), part.end(), all.begin() + first);
+    std::copy(component.begin(), component.end(), all.begin() + first);
     order.upload(all);
   }
 

@@ -17,20 +17,20 @@ inline constexpr engine::WorkerSize kWorker = engine::block_worker(kLanes);
 /// size where more would be needed, and 512 of them keep a GPU of 132 multiprocessors busy.
 inline constexpr int kMostTasks = 512;
 
-/// [0, size) in `tasks` equal parts of at least `least` elements each, the last one may be shorter.
+/// [0, size) in `tasks` equal shares of at least `least` elements each, the last one may be shorter.
 struct Share {
   std::int64_t size = 0;
-  std::int64_t part = 1;
+  std::int64_t each = 1;
   int tasks = 0;
 
   TASKDAG_TASK Share(std::int64_t size_, std::int64_t least) : size(size_) {
-    part = (size + kMostTasks - 1) / kMostTasks;
-    part = part < least ? least : (part + least - 1) / least * least;
-    tasks = static_cast<int>((size + part - 1) / part);
+    each = (size + kMostTasks - 1) / kMostTasks;
+    each = each < least ? least : (each + least - 1) / least * least;
+    tasks = static_cast<int>((size + each - 1) / each);
   }
-  [[nodiscard]] TASKDAG_TASK Index begin(int task) const { return static_cast<Index>(task * part); }
+  [[nodiscard]] TASKDAG_TASK Index begin(int task) const { return static_cast<Index>(task * each); }
   [[nodiscard]] TASKDAG_TASK Index end(int task) const {
-    const std::int64_t end = (task + 1) * part;
+    const std::int64_t end = (task + 1) * each;
     return static_cast<Index>(end < size ? end : size);
   }
 };

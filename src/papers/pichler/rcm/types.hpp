@@ -22,7 +22,7 @@ struct SortDelegate;
 template <class Flow>
 struct SortGlobal;
 
-/// Parents at places [first, end) of the order; their level begins at `level`.
+/// Parents at positions [first, end) of the order; their level begins at `level`.
 struct ParentRange {
   Index first;
   Index end;

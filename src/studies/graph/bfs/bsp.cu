@@ -18,9 +18,9 @@ __device__ void append(const Frontiers& frontiers, BspState& state, int iteratio
   if (first == last) return;
   EdgeRange* const out = frontiers.frontier[(iteration + 1) % 2];
   const int pieces = (last - first + frontiers.most - 1) / frontiers.most;
-  Index place = bsp_places(state, iteration, pieces);
+  Index next = take_room(state, iteration, pieces);
   for (; first < last; first += frontiers.most) {
-    out[place++] = {vertex, first, last - first < frontiers.most ? last : first + frontiers.most};
+    out[next++] = {vertex, first, last - first < frontiers.most ? last : first + frontiers.most};
   }
 }
 

@@ -23,13 +23,13 @@ struct ColouringKernels {
   TallyRef tally;
 };
 
-/// Calls body(list, size) for parts of the frontier: as large as they have to be, so that all blocks get some.
+/// Calls body(list, size) for pieces of the frontier: as large as they have to be, so that all blocks get some.
 template <class Body>
-__device__ void for_parts(const Index* frontier, Index items, const Body& body) {
+__device__ void for_pieces(const Index* frontier, Index items, const Body& body) {
   const Index even = (items + static_cast<Index>(gridDim.x) - 1) / static_cast<Index>(gridDim.x);
-  const Index part = even < kBspBlock ? even : kBspBlock;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * part; first < items; first += std::int64_t{gridDim.x} * part) {
-    body(frontier + first, static_cast<int>(items - first < part ? items - first : part));
+  const Index piece = even < kBspBlock ? even : kBspBlock;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * piece; first < items; first += std::int64_t{gridDim.x} * piece) {
+    body(frontier + first, static_cast<int>(items - first < piece ? items - first : piece));
   }
 }
 
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kBspBlock) assign_kernel(ColouringKernels data
   if (threadIdx.x == 0) all = 0;
   __syncthreads();
   unsigned given = 0;
-  for_parts(data.frontier[state->iteration % 2], state->count[state->iteration % 3], [&](const Index* list, int size) {
+  for_pieces(data.frontier[state->iteration % 2], state->count[state->iteration % 3], [&](const Index* list, int size) {
     given += step.assign(BlockLanes(), data.graph, data.colour, size, [&](int k) { return list[k]; });
   });
   bsp_tally(data.tally, all, given);
@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(kBspBlock) check_kernel(ColouringKernels data,
   BspState& state = *end.state;
   const int iteration = state.iteration;
   Index* const out = data.frontier[(iteration + 1) % 2];
-  for_parts(data.frontier[iteration % 2], state.count[iteration % 3], [&](const Index* list, int size) {
+  for_pieces(data.frontier[iteration % 2], state.count[iteration % 3], [&](const Index* list, int size) {
     step.check(BlockLanes(), data.graph, data.colour, size, [&](int k) { return list[k]; });
     const int k = BlockLanes::rank();
-    if (k < size && (step.conflict[k] & kLoses) != 0) out[bsp_places(state, iteration, 1)] = list[k];
+    if (k < size && (step.conflict[k] & kLoses) != 0) out[take_room(state, iteration, 1)] = list[k];
     __syncthreads();
   });
   bsp_finish(end, iteration);

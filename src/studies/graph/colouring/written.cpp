@@ -71,7 +71,7 @@ struct ColourWritten {
         const bool gives_way = (conflict & kLoses) != 0 || items[k].what == ColourWhat::check_again;
         next = gives_way ? ColourWhat::colour : ColourWhat::check_again;
       }
-      // relaxed: a place in the worker's own list.
+      // relaxed: an element of the worker's own list.
       memory.next[engine::AtomicRef<int>(memory.count).fetch_add(1, engine::relaxed)] = {items[k].vertex, next};
     }
     group.sync();

@@ -45,9 +45,8 @@ __global__ void __launch_bounds__(kBspBlock)
     const Offset last = data.graph.offsets[v + 1];
     if (first == last) continue;
     const float share = residue * data.damping / static_cast<float>(last - first);
-    Index place = bsp_places(state, iteration, (last - first + most - 1) / most);
-    for (; first < last; first += most)
-      frontier[place++] = {v, first, last - first < most ? last : first + most, share};
+    Index next = take_room(state, iteration, (last - first + most - 1) / most);
+    for (; first < last; first += most) frontier[next++] = {v, first, last - first < most ? last : first + most, share};
   }
   bsp_finish(end, iteration);
 }
@@ -82,7 +81,7 @@ class PagerankBsp final : public Algorithm<float> {
 
  private:
   void launch(cudaStream_t stream, const BspEnd& end, Index items) {
-    // No rounds and no idle workers here: launches take their place.
+    // No rounds and no idle workers here: launches replace them.
     const PagerankData data{
         arrays_.view(), rank_.data(), residue_.data(), options_.damping, options_.threshold, tally_ref_, 0, nullptr};
     const unsigned blocks =

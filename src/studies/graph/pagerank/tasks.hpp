@@ -1,6 +1,6 @@
 /// \file
 /// PageRank as tasks. A vertex is handed on by the worker that lifts its residue above the threshold, and by no other
-/// until the residue has been taken: so each is in one place at most, and the run ends when no residue is above.
+/// until the residue has been taken: so each is in one list at most, and the run ends when no residue is above.
 ///
 /// Ranks and residues are relaxed: sums, whose order does not matter; a residue that is added after it was taken stays
 /// for the next time.

@@ -10,14 +10,15 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// By node, while a level is made: 1 + place within the level of the first parent that has found it (MHive: `d_keys`).
+/// By node, while a level is made: 1 + position within the level of the first parent that has found it (MHive:
+/// `d_keys`).
 using Parent = std::uint32_t;
-inline constexpr Parent kPlaced = 0;  ///< the node has its place in the order, or in the level to sort
+inline constexpr Parent kPlaced = 0;  ///< the node has its position in the order, or in the level to sort
 inline constexpr Parent kUnseen = 0xFFFFFFFFU;
 
 /// Of the level that is being made. Memory of the backend, zeroed.
 struct LevelState {
-  Index first;              ///< place of the parents' first in the order
+  Index first;              ///< position of the parents' first in the order
   Index end;                ///< one past their last
   std::uint32_t children;   ///< of them, compressed so far
   std::uint32_t touched;    ///< nodes in `candidates`
@@ -29,7 +30,7 @@ inline constexpr std::uint32_t kMostChunk = 4096;
 
 struct PermutationData {
   GraphView graph;
-  const Index* rank;     ///< by node: its place in the order by degree, then index
+  const Index* rank;     ///< by node: its position in the order by degree, then index
   const Index* by_rank;  ///< the inverse
   Index* order;          ///< result: Cuthill-McKee, not reversed
   Index* placed;         ///< one word: nodes in `order`, of the components that are done

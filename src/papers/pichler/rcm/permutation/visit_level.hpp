@@ -13,8 +13,8 @@ template <class Group>
 TASKDAG_TASK void visit(const Group& group, EdgeScratch& scratch, const SearchData& data, const QueueRange& nodes) {
   const std::uint32_t seen = data.state->seen;
   for_each_edge(
-      group, scratch, data.graph, nodes.first, nodes.end, [&](Index place) { return data.queue[place]; },
-      [&](Index /*place*/, Index node) {
+      group, scratch, data.graph, nodes.first, nodes.end, [&](Index position) { return data.queue[position]; },
+      [&](Index /*position*/, Index node) {
         std::uint32_t old = look(data.seen[node]);
         if (old == seen) return;
         // relaxed: who comes first is all that counts.

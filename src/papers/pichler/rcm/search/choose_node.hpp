@@ -22,8 +22,8 @@ struct ChooseNode {
     const SearchData& data = context.data();
     const auto& group = context.group();
     std::uint32_t best = 0xFFFFFFFFU;
-    for (Index place = nodes.first + group.rank(); place < nodes.end; place += group.size()) {
-      const auto rank = static_cast<std::uint32_t>(data.rank[data.queue[place]]);
+    for (Index position = nodes.first + group.rank(); position < nodes.end; position += group.size()) {
+      const auto rank = static_cast<std::uint32_t>(data.rank[data.queue[position]]);
       best = rank < best ? rank : best;
     }
     if (best < look(data.state->least)) lower(data.state->least, best);

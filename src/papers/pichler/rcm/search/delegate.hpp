@@ -43,15 +43,15 @@ struct SearchDelegate {
   }
 
  private:
-  /// Cuts `places` into tasks of type T, and creates the one that waits for them.
+  /// Cuts `positions` into tasks of type T, and creates the one that waits for them.
   template <class T, class Next, class Context>
-  TASKDAG_TASK static void create(Context& context, const QueueRange& places, std::int64_t least,
+  TASKDAG_TASK static void create(Context& context, const QueueRange& positions, std::int64_t least,
                                   const typename Next::Item& next) {
     const auto& group = context.group();
     group.sync();  // what lane 0 wrote is the tasks' to see
-    const Share share(places.end - places.first, least);
+    const Share share(positions.end - positions.first, least);
     for (int task = group.rank(); task < share.tasks; task += group.size()) {
-      context.template enqueue<T>({places.first + share.begin(task), places.first + share.end(task)});
+      context.template enqueue<T>({positions.first + share.begin(task), positions.first + share.end(task)});
     }
     if (group.rank() == 0) context.template enqueue_dependent<Next>(next, context.data().state->next, share.tasks);
   }

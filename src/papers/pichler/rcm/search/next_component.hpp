@@ -9,8 +9,8 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Looks for the first node that has no place. Orders single nodes and small components by itself, one a lane, so that
-/// thousands of them need no run each; begins the search of a larger one.
+/// Looks for the first node that has no position. Orders single nodes and small components by itself, one a lane, so
+/// that thousands of them need no run each; begins the search of a larger one.
 struct NextComponent {
   using Item = int;  // nothing
   static constexpr auto name = "next component";
@@ -50,7 +50,7 @@ struct NextComponent {
 
  private:
   /// Places the small components whose first nodes are the lanes' own, up to the first lane with a large one. `open`:
-  /// the lane's node has no place. Reached by all lanes. @returns that lane, or their number
+  /// the lane's node has no position. Reached by all lanes. @returns that lane, or their number
   template <class Group>
   TASKDAG_TASK static std::uint32_t place_small(const Group& group, Scratch& scratch, const SearchData& data,
                                                 Index mine, bool open) {
@@ -62,11 +62,11 @@ struct NextComponent {
     if (open && !small) lower(scratch.first_large, rank);
     group.sync();
     const std::uint32_t large = look(scratch.first_large);
-    const bool places = small && rank < large && component.first_node() == mine;
-    const int size = places ? component.size() : 0;
+    const bool placing = small && rank < large && component.first_node() == mine;
+    const int size = placing ? component.size() : 0;
     const Index placed = *data.placed;
     const int* const sums = inclusive_sums(group, scratch.sums, size);
-    if (places) {
+    if (placing) {
       component.place(data.graph, data.rank, data.order + placed + sums[rank] - size);
       for (int i = 0; i < size; ++i) data.parents[component.node(i)] = kPlaced;
     }

@@ -19,7 +19,7 @@ class SmallComponent {
     for (int i = 0; i < size_; ++i) {
       for (EdgeOffset e = graph.begin(nodes_[i]); e < graph.end(nodes_[i]); ++e) {
         const Index next = graph.neighbours[e];
-        if (place_of(next) >= 0) continue;
+        if (position_of(next) >= 0) continue;
         if (size_ == kMost) return false;
         nodes_[size_++] = next;
       }
@@ -51,7 +51,7 @@ class SmallComponent {
   }
 
  private:
-  [[nodiscard]] TASKDAG_TASK int place_of(Index node) const {
+  [[nodiscard]] TASKDAG_TASK int position_of(Index node) const {
     for (int i = 0; i < size_; ++i) {
       if (nodes_[i] == node) return i;
     }
@@ -75,7 +75,7 @@ class SmallComponent {
       const int first_child = tail;
       const Index node = nodes_[queue_[head]];
       for (EdgeOffset e = graph.begin(node); e < graph.end(node); ++e) {
-        const int next = place_of(graph.neighbours[e]);
+        const int next = position_of(graph.neighbours[e]);
         if ((seen >> static_cast<unsigned>(next) & 1U) != 0) continue;
         seen |= 1U << static_cast<unsigned>(next);
         int at = tail++;
@@ -88,7 +88,7 @@ class SmallComponent {
     return depth;
   }
 
-  /// Of the last search's nodes from place `first` on.
+  /// Of the last search's nodes from position `first` on.
   [[nodiscard]] TASKDAG_TASK int least(const Index* rank, int first) const {
     int best = queue_[first];
     for (int i = first + 1; i < size_; ++i) {
@@ -99,7 +99,7 @@ class SmallComponent {
 
   int size_;
   int last_level_;
-  int queue_[kMost];  ///< places in nodes_
+  int queue_[kMost];  ///< positions in nodes_
   Index nodes_[kMost];
 };
 

@@ -14,7 +14,7 @@ struct SearchDelegate;
 struct ChooseNode;
 struct SearchEnd;
 
-/// Places [first, end) of the search's queue.
+/// Positions [first, end) of the search's queue.
 struct QueueRange {
   Index first;
   Index end;

@@ -7,7 +7,8 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Looks through all nodes (MHive), or through the candidates, for nodes with a parent; gives each a place and a key.
+/// Looks through all nodes (MHive), or through the candidates, for nodes with a parent; gives each a position and a
+/// key.
 template <class Flow>
 struct CompressSortData {
   using Item = CompressRange;

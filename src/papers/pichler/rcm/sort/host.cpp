@@ -11,13 +11,13 @@ class HostSort final : public LibrarySort {
  public:
   void sort(SortKey* keys, std::uint32_t count, unsigned /*bits*/) override { std::sort(keys, keys + count); }
   void sort_by_key(std::vector<SortKey>& keys, std::vector<Index>& values, unsigned /*bits*/) override {
-    std::vector<Index> places(keys.size());
-    std::iota(places.begin(), places.end(), 0);
-    std::stable_sort(places.begin(), places.end(),
+    std::vector<Index> positions(keys.size());
+    std::iota(positions.begin(), positions.end(), 0);
+    std::stable_sort(positions.begin(), positions.end(),
                      [&keys](Index left, Index right) { return keys[at(left)] < keys[at(right)]; });
     const std::vector<Index> unsorted = values;
-    std::transform(places.begin(), places.end(), values.begin(),
-                   [&unsorted](Index place) { return unsorted[at(place)]; });
+    std::transform(positions.begin(), positions.end(), values.begin(),
+                   [&unsorted](Index position) { return unsorted[at(position)]; });
   }
 };
 

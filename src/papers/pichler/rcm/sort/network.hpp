@@ -6,8 +6,8 @@
 
 namespace taskdag::kernels::rcm_tasks {
 
-/// Merges runs of `run` keys among `size`, both powers of two; `at`: place of the first among all keys, which decides
-/// whether a run goes up or down. Reached by all lanes; `keys` are there for all, and sync'd at the end.
+/// Merges runs of `run` keys among `size`, both powers of two; `at`: position of the first among all keys, which
+/// decides whether a run goes up or down. Reached by all lanes; `keys` are there for all, and sync'd at the end.
 template <class Group>
 TASKDAG_TASK void merge_runs(const Group& group, SortKey* keys, std::uint32_t size, std::uint32_t at,
                              std::uint32_t run) {
