@@ -28,7 +28,7 @@ struct JacobiBlocks {
 };
 
 /// Compact blocks of the graph of A + Aᵀ, those of block_multicolour() with this size; where one of them has more than
-/// kMostRowsOfJacobiBlock rows it is cut into equal parts. block_size: 1 to kMostRowsOfJacobiBlock, 0:
+/// kMostRowsOfJacobiBlock rows it is cut into equal pieces. block_size: 1 to kMostRowsOfJacobiBlock, 0:
 /// kDefaultRowsOfJacobiBlock. The same on every backend. `pattern` lies in `space`. Synchronises `stream`.
 /// @throws InvalidInput for another size, and as block_multicolour()
 TASKDAG_API JacobiBlocks blocks_of_graph(const Context& context, const CsrPattern& pattern, MemorySpace space,
@@ -60,7 +60,7 @@ struct BlockJacobiInfo {
 /// Inverses are made by Gauss–Jordan elimination with partial pivoting. A block with a column of zeros under the
 /// elimination, or a NaN or an infinity in it or in its inverse, makes update_values() return zero_pivot or non_finite;
 /// first_row is the first row of the matrix with that (zero_pivot: the row that stands where the column does). Such a
-/// block's part of a result is NaN.
+/// block's rows of a result is NaN.
 ///
 /// Streams, captures and exceptions are as in TriangularSolver.
 class TASKDAG_API BlockJacobi {

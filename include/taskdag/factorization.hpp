@@ -98,7 +98,7 @@ struct FactorOptions {
   /// Blocks of the factored matrix (after row_order and col_order), where the ordering has made some: what the schedule
   /// `blocks` runs. Not used for fill everywhere, which couples blocks of one colour.
   std::shared_ptr<const RowBlocks> blocks = {};
-  /// CUDA: the order of rows and columns, in place of row_order and col_order, which are empty then. On the context's
+  /// CUDA: the order of rows and columns, instead of row_order and col_order, which are empty then. On the context's
   /// device, and not for point blocks.
   std::shared_ptr<const DeviceOrder> device_order = {};
   /// Above 1: a factorisation by point blocks. The matrix consists of dense blocks of so many rows and columns, at most
@@ -113,9 +113,9 @@ struct FactorOptions {
   /// CUDA's sweeps may run by them.
   Index block_size = 1;
   /// Of the values that sweeps load. in_single: M = L D U with unit triangles L and U (ic: Uᵀ D U) whose entries are
-  /// rounded to float, D as it is; all parts of an application, transposed or to several columns, are of this M. The
+  /// rounded to float, D as it is; all operations (Apply), also on several columns, are of this M. The
   /// halves of a factor (solve_lower() and so on) take double alone, and so does every schedule without a form for
-  /// single (SolveScheduleInfo). Where a factor does not fit (PrecisionLoss) double takes its place, for good.
+  /// single (SolveScheduleInfo). Where a factor does not fit (PrecisionLoss) double replaces it, for good.
   Precision precision = Precision::in_double;
   /// CUDA: a matrix with at most so many rows, and 16 times as many entries, is analysed and factored on the host, by
   /// one thread, and applied by the schedule one_block: set-ups of small matrices are little else than launches, copies
@@ -192,7 +192,7 @@ struct FactorizationInfo {
   Index one_block_applied = 0;
 };
 
-/// Parts of an application. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
+/// What an application computes. With M = L U (ilu0) or M = Uᵀ D U (ic0) of the permuted matrix:
 enum class Apply {
   full,        ///< x = M⁻¹ b
   transposed,  ///< x = M⁻ᵀ b
@@ -237,11 +237,10 @@ class TASKDAG_API Factorization {
 
   /// Applies the factor to one vector. b, x: `rows` doubles in `space`, may be the same array. Asynchronous on `stream`
   /// if `space` is device memory: no host copy, no synchronisation; otherwise synchronous.
-  /// @throws InvalidInput before the first factor() and after one that has thrown, for symmetric parts of ilu0, for a
-  /// negative pivot in a symmetric
-  ///         part, for device memory on the host backend; DeviceError, OutOfMemory; Unsupported for what cannot be
-  ///         captured, for symmetric parts of point blocks
-  void apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream = {});
+  /// @throws InvalidInput before the first factor() and after one that has thrown, for symmetric operations with
+  ///         ilu0, for one with a negative pivot, for device memory on the host backend; DeviceError, OutOfMemory;
+  ///         Unsupported for what cannot be captured, for symmetric operations with point blocks
+  void apply(Apply operation, const double* b, double* x, MemorySpace space, Stream stream = {});
 
   /// For a caller that asks this before each replay of a graph of its applications, and captures them anew where it
   /// returns true: the form may change then, which it does not for graphs of others. replays: applications by such
@@ -252,7 +251,7 @@ class TASKDAG_API Factorization {
   /// The same for `count` vectors: column k is b + k·ldb and x + k·ldx. Up to 32 columns (host threads: 8) go through
   /// the triangles together where that pays; on CUDA the memory for it is taken at the first such call and counted in
   /// info(), and a column's last bits may differ from those of apply().
-  void apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+  void apply_many(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                   MemorySpace space, Stream stream = {});
 
   /// The halves of M with their pivots E, for level 0 and one order of rows and columns: ilu: M = (E + L) E⁻¹ (E + U),

@@ -69,7 +69,7 @@ struct JacobiOptions {
   /// Of a matrix that is a part of a larger one: what the rows hold outside of it; of each its largest absolute value
   /// (row_max), its sum (row_sum), the sum of its absolute values (row_l1). Empty: nothing.
   std::vector<double> outside = {};
-  bool absolute = false;     ///< use |d| in place of d
+  bool absolute = false;     ///< use |d| instead of d
   bool keep_matrix = false;  ///< with one sweep, too: for solve()
   JacobiForm form = JacobiForm::automatic;
   /// Of the forms that are programs of the task engine, which have dependencies of their own; the device controller's

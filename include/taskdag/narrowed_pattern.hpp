@@ -11,7 +11,7 @@
 
 namespace taskdag {
 
-/// A copy of a CSR pattern, in device memory, with indices of 32 bits in place of 64. For matrices that lie there: it
+/// A copy of a CSR pattern, in device memory, with indices of 32 bits instead of 64. For matrices that lie there: it
 /// costs a pass over the pattern and 4 bytes an entry and a row, and nothing goes by way of the host.
 class TASKDAG_API NarrowedPattern {
  public:

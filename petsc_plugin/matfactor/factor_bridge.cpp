@@ -342,31 +342,31 @@ PetscErrorCode FactorBridge::require_factor() const {
 }
 
 /// Of a factor that is made.
-PetscErrorCode FactorBridge::check_part(Apply part) const {
+PetscErrorCode FactorBridge::check_operation(Apply operation) const {
   PetscFunctionBegin;
-  const bool half = part == Apply::symmetric_left || part == Apply::symmetric_right;
+  const bool half = operation == Apply::symmetric_left || operation == Apply::symmetric_right;
   PetscCheck(!half || point_block_ == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "a factorisation by point blocks has no symmetric parts (-ksp_pc_side symmetric), one by rows has: "
              "-pc_taskdag_point_block off");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::apply(Apply part, Vec b, Vec x) {
+PetscErrorCode FactorBridge::apply(Apply operation, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(require_factor());
-  PetscCall(check_part(part));
-  PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
-    factorization_->apply(part, arrays.b, arrays.x, arrays.space, stream);
+  PetscCall(check_operation(operation));
+  PetscCall(with_arrays(b, x, flops(operation), [&](const Arrays& arrays, Stream stream) {
+    factorization_->apply(operation, arrays.b, arrays.x, arrays.space, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorBridge::apply(Apply part, Mat b, Mat x) {
+PetscErrorCode FactorBridge::apply(Apply operation, Mat b, Mat x) {
   PetscFunctionBegin;
   PetscCall(require_factor());
-  PetscCall(with_arrays(b, x, flops(part), [&](const Arrays& arrays, Stream stream) {
-    factorization_->apply_many(part, static_cast<Index>(arrays.columns), arrays.b, arrays.ldb, arrays.x, arrays.ldx,
-                               arrays.space, stream);
+  PetscCall(with_arrays(b, x, flops(operation), [&](const Arrays& arrays, Stream stream) {
+    factorization_->apply_many(operation, static_cast<Index>(arrays.columns), arrays.b, arrays.ldb, arrays.x,
+                               arrays.ldx, arrays.space, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -391,13 +391,14 @@ PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscLogDouble FactorBridge::flops(Apply part) const {
+PetscLogDouble FactorBridge::flops(Apply operation) const {
   if (!factorization_) return 0.0;
   const auto entries = static_cast<PetscLogDouble>(factorization_->info_without_levels().entries);
   const auto n = static_cast<PetscLogDouble>(rows());
   // Blocks of both triangles, and the inverse ones on the diagonal.
   if (point_block_ > 1) return 2.0 * entries;
-  const bool whole_cholesky = options_.kind == FactorKind::ic && (part == Apply::full || part == Apply::transposed);
+  const bool whole_cholesky =
+      options_.kind == FactorKind::ic && (operation == Apply::full || operation == Apply::transposed);
   return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
 }
 

@@ -36,7 +36,7 @@ enum class MeasureGrowth : bool { no, where_needed };
 /// Growth above this is warned of: a preconditioned residual may be small where the residual is not. What that rests on
 /// is in docs/notes/icc-shift.md.
 inline constexpr double reasonable_growth = 1e7;
-/// A bound by the factor's rows, of which growth is a small part, that needs no look at the growth itself.
+/// A bound by the factor's rows, of which growth is a small share, that needs no look at the growth itself.
 inline constexpr double reasonable_growth_bound = 1e15;
 
 /// After an error of analyse() or factor() there is no factor: apply() is refused, and the next analyse() or factor()
@@ -61,8 +61,8 @@ class FactorBridge : public Bridge {
 
   /// Applies the factor to the local part of a vector, or to the columns of a dense matrix.
   /// @returns PETSC_ERR_ARG_WRONGSTATE where there is none
-  PetscErrorCode apply(Apply part, Vec b, Vec x);
-  PetscErrorCode apply(Apply part, Mat b, Mat x);
+  PetscErrorCode apply(Apply operation, Vec b, Vec x);
+  PetscErrorCode apply(Apply operation, Mat b, Mat x);
 
   /// The same for arrays of `rows()` elements in memory of the backend; with a factor. May throw.
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) {
@@ -131,9 +131,9 @@ class FactorBridge : public Bridge {
   /// The options as the form in use takes them.
   [[nodiscard]] FactorOptions in_form(const FactorOptions& options) const;
   [[nodiscard]] PetscErrorCode require_factor() const;
-  [[nodiscard]] PetscErrorCode check_part(Apply part) const;
+  [[nodiscard]] PetscErrorCode check_operation(Apply operation) const;
   [[nodiscard]] bool upper_is_enough(const FactorOptions& options) const;
-  [[nodiscard]] PetscLogDouble flops(Apply part) const;
+  [[nodiscard]] PetscLogDouble flops(Apply operation) const;
   [[nodiscard]] std::string describe_factor(const FactorizationInfo& sizes) const;
   [[nodiscard]] std::string one_block_line(const FactorizationInfo& sizes) const;
   [[nodiscard]] std::string precision_line(const FactorizationInfo& sizes) const;

@@ -76,7 +76,7 @@ PetscErrorCode numeric(Mat factor, Mat matrix, const MatFactorInfo* info) {
 
 /// PETSc looks for a failure of the numbers before MatSolve() alone.
 template <class Object>
-PetscErrorCode apply_part(Mat factor, Apply part, Object b, Object x) {
+PetscErrorCode apply_operation(Mat factor, Apply operation, Object b, Object x) {
   PetscFunctionBegin;
   // The two enumerations count the same failures alike, as PETSc's own preconditioners rely on.
   if (factor->factorerrortype != MAT_FACTOR_NOERROR)
@@ -84,21 +84,23 @@ PetscErrorCode apply_part(Mat factor, Apply part, Object b, Object x) {
   else if (data_of(factor).not_finite)
     PetscCall(poison(x, PC_FACTOR_OTHER));
   else
-    PetscCall(data_of(factor).bridge.apply(part, b, x));
+    PetscCall(data_of(factor).bridge.apply(operation, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode solve(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::full, b, x); }
-PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) { return apply_part(factor, Apply::transposed, b, x); }
-PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::full, b, x); }
-PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) { return apply_part(factor, Apply::transposed, b, x); }
+PetscErrorCode solve(Mat factor, Vec b, Vec x) { return apply_operation(factor, Apply::full, b, x); }
+PetscErrorCode solve_transpose(Mat factor, Vec b, Vec x) { return apply_operation(factor, Apply::transposed, b, x); }
+PetscErrorCode mat_solve(Mat factor, Mat b, Mat x) { return apply_operation(factor, Apply::full, b, x); }
+PetscErrorCode mat_solve_transpose(Mat factor, Mat b, Mat x) {
+  return apply_operation(factor, Apply::transposed, b, x);
+}
 
 /// For -ksp_pc_side symmetric. PETSc would say no more than that there is no such method.
-PetscErrorCode apply_half(Mat factor, Apply part, Vec b, Vec x) {
+PetscErrorCode apply_half(Mat factor, Apply operation, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCheck(data_of(factor).kind == FactorKind::ic, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "TaskDAG applies symmetrically (-ksp_pc_side symmetric) with -pc_type icc only");
-  PetscCall(apply_part(factor, part, b, x));
+  PetscCall(apply_operation(factor, operation, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,9 +59,9 @@ JacobiBlocks blocks_of_graph(const Context& context, const CsrPattern& pattern, 
     const std::vector<Index>& offsets = found.blocks.block_offsets;
     for (std::size_t block = 0; block + 1 < offsets.size(); ++block) {
       const Index rows = offsets[block + 1] - offsets[block];
-      const Index parts = pieces_of(rows, kMostRowsOfJacobiBlock);
-      for (Index part = 1; part <= parts; ++part) {
-        blocks.offsets.push_back(offsets[block] + static_cast<Index>(std::int64_t{rows} * part / parts));
+      const Index pieces = pieces_of(rows, kMostRowsOfJacobiBlock);
+      for (Index piece = 1; piece <= pieces; ++piece) {
+        blocks.offsets.push_back(offsets[block] + static_cast<Index>(std::int64_t{rows} * piece / pieces));
       }
     }
     return blocks;

@@ -23,21 +23,21 @@ BlockOrdering order_on_host(const Context& context, const CsrPattern& pattern, c
                         : kernels::order_by_blocks(graph.view(), size, pool);
 }
 
-/// For each block or row, which part of `offsets` it lies in.
-std::vector<Index> parts(const std::vector<Index>& offsets) {
-  std::vector<Index> part(at(offsets.back()));
+/// For each block or row, which range of `offsets` it lies in.
+std::vector<Index> ranges_of(const std::vector<Index>& offsets) {
+  std::vector<Index> range(at(offsets.back()));
   for (std::size_t p = 0; p + 1 < offsets.size(); ++p) {
-    std::fill(part.begin() + offsets[p], part.begin() + offsets[p + 1], static_cast<Index>(p));
+    std::fill(range.begin() + offsets[p], range.begin() + offsets[p + 1], static_cast<Index>(p));
   }
-  return part;
+  return range;
 }
 
-/// `place`: where each row stands; empty: as it is.
+/// `position`: of each row; empty: as it is.
 std::optional<std::string> find_coupled_blocks(const RowBlocks& blocks, const CsrPattern& pattern,
-                                               const std::vector<Index>& place) {
-  const std::vector<Index> block = parts(blocks.block_offsets);
-  const std::vector<Index> colour = parts(blocks.colour_offsets);
-  const auto block_of = [&](Index row) { return block[at(place.empty() ? row : place[at(row)])]; };
+                                               const std::vector<Index>& position) {
+  const std::vector<Index> block = ranges_of(blocks.block_offsets);
+  const std::vector<Index> colour = ranges_of(blocks.colour_offsets);
+  const auto block_of = [&](Index row) { return block[at(position.empty() ? row : position[at(row)])]; };
   for (Index row = 0; row < pattern.rows; ++row) {
     const Index mine = block_of(row);
     for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
@@ -155,11 +155,11 @@ Index dependency_levels(const Context& context, const CsrPattern& pattern, Memor
 std::optional<std::string> find_fault(const RowBlocks& blocks, const CsrPattern& pattern,
                                       std::span<const Index> order) {
   validate(pattern, {.square = true});
-  const std::vector<Index> place = invert_permutation(order);
-  if (!order.empty() && place.size() != at(pattern.rows)) throw InvalidInput("the order is not one of these rows");
+  const std::vector<Index> position = invert_permutation(order);
+  if (!order.empty() && position.size() != at(pattern.rows)) throw InvalidInput("the order is not one of these rows");
   return with_memory_errors("the blocks of an ordering", pattern.rows, [&] {
     auto fault = find_shape_fault(blocks, pattern.rows);
-    return fault ? fault : find_coupled_blocks(blocks, pattern, place);
+    return fault ? fault : find_coupled_blocks(blocks, pattern, position);
   });
 }
 

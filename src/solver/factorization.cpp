@@ -157,8 +157,8 @@ FactorStatus Factorization::factor(const double* values, MemorySpace space, Stre
   return status;
 }
 
-void Factorization::apply(Apply part, const double* b, double* x, MemorySpace space, Stream stream) {
-  apply_many(part, 1, b, impl_->info.rows, x, impl_->info.rows, space, stream);
+void Factorization::apply(Apply operation, const double* b, double* x, MemorySpace space, Stream stream) {
+  apply_many(operation, 1, b, impl_->info.rows, x, impl_->info.rows, space, stream);
 }
 
 bool Factorization::prepare_replays(std::int64_t replays, Stream stream) {
@@ -166,16 +166,17 @@ bool Factorization::prepare_replays(std::int64_t replays, Stream stream) {
   return impl_->prepare_replays(replays, stream);
 }
 
-void Factorization::apply_many(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
-                               MemorySpace space, Stream stream) {
-  if (impl_->facade.kind != FactorKind::ic && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+void Factorization::apply_many(Apply operation, Index count, const double* b, std::int64_t ldb, double* x,
+                               std::int64_t ldx, MemorySpace space, Stream stream) {
+  if (impl_->facade.kind != FactorKind::ic &&
+      (operation == Apply::symmetric_left || operation == Apply::symmetric_right)) {
     throw InvalidInput("the symmetric parts of an application exist for ic only");
   }
   require_factor(*impl_);
   require_columns(count, impl_->info.rows, b, ldb, x, ldx);
   if (space == MemorySpace::host) impl_->refuse_capture(stream, "an application to vectors in host memory");
   with_memory_errors("several right-hand sides", impl_->info.rows,
-                     [&] { impl_->apply(part, count, b, ldb, x, ldx, space, stream); });
+                     [&] { impl_->apply(operation, count, b, ldb, x, ldx, space, stream); });
 }
 
 namespace {

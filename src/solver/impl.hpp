@@ -48,7 +48,7 @@ class Factorization::Impl {
   virtual ~Impl() = default;
   virtual void set_pivoting(double shift_amount, double zero_pivot) = 0;
   virtual FactorStatus factor(const double* values, MemorySpace space, Stream stream) = 0;
-  virtual void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+  virtual void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                      MemorySpace space, Stream stream) = 0;
   /// As the facade's. Forms that replays do not change need none.
   virtual bool prepare_replays(std::int64_t /*replays*/, Stream /*stream*/) { return false; }

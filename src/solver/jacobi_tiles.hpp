@@ -14,7 +14,7 @@ struct TileWish {
   int most_depth;
   /// What an exchange of values costs, in sweeps of the rows alone.
   double exchange;
-  bool first = false;  ///< the first size that fits, in place of the best of several: set-up takes less
+  bool first = false;  ///< the first size that fits, instead of the best of several: set-up takes less
 };
 
 /// Blocks of the given size, some smaller and some larger, as tiles: those for which sweeps cost least. depth 0 where

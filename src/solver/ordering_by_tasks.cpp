@@ -50,9 +50,9 @@ BlockOrdering order_by_colour(const std::vector<Index>& colour) {
   BlockOrdering ordering;
   ordering.block_size = 1;
   ordering.order.resize(colour.size());
-  std::vector<Index> place = end;
+  std::vector<Index> next = end;
   for (std::size_t row = 0; row < colour.size(); ++row) {
-    ordering.order[at(place[at(colour[row])]++)] = static_cast<Index>(row);
+    ordering.order[at(next[at(colour[row])]++)] = static_cast<Index>(row);
   }
   ordering.blocks.block_offsets.resize(colour.size() + 1);
   std::iota(ordering.blocks.block_offsets.begin(), ordering.blocks.block_offsets.end(), 0);

@@ -32,8 +32,8 @@ class PointBlockFactorization : public Factorization::Impl {
     throw Unsupported("a factorisation by point blocks has no halves with pivots");
   }
   /// Before anything is done. @throws Unsupported for symmetric parts
-  static void check_part(Apply part) {
-    if (part == Apply::symmetric_left || part == Apply::symmetric_right) {
+  static void check_operation(Apply operation) {
+    if (operation == Apply::symmetric_left || operation == Apply::symmetric_right) {
       throw Unsupported("a factorisation by point blocks has no symmetric parts, one by rows has");
     }
   }

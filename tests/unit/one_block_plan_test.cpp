@@ -47,13 +47,13 @@ StrictTriangle view_of(const CsrMatrix& part, Triangle triangle) {
 class Run {
  public:
   Run(const Plan& plan, const std::vector<const CsrMatrix*>& parts, std::vector<double>& x)
-      : plan_(plan), parts_(parts), x_(x), written_in_(x.size(), -1) {}
+      : plan_(plan), triangles_(parts), x_(x), written_in_(x.size(), -1) {}
 
   void all() {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (part_ + 1 < plan_.parts.size() &&
-          static_cast<std::size_t>(plan_.steps[s].first_row) == plan_.parts[part_ + 1].first_row) {
-        ++part_;
+      if (sweep_ + 1 < plan_.sweeps.size() &&
+          static_cast<std::size_t>(plan_.steps[s].first_row) == plan_.sweeps[sweep_ + 1].first_row) {
+        ++sweep_;
       }
       step(plan_.steps[s]);
       if (plan_.steps[s].barrier == Barrier::warp) {
@@ -96,16 +96,16 @@ class Run {
     if (column < 0) return 0.0;
     EXPECT_TRUE(has_row);
     EXPECT_NE(written_in_[static_cast<std::size_t>(column)], phase_) << "nothing separates the row from its operand";
-    EXPECT_EQ(parts_[part_]->col_indices[static_cast<std::size_t>(source)], column);
-    return parts_[part_]->values[static_cast<std::size_t>(source)] * x_[static_cast<std::size_t>(column)];
+    EXPECT_EQ(triangles_[sweep_]->col_indices[static_cast<std::size_t>(source)], column);
+    return triangles_[sweep_]->values[static_cast<std::size_t>(source)] * x_[static_cast<std::size_t>(column)];
   }
 
   const Plan& plan_;
-  const std::vector<const CsrMatrix*>& parts_;
+  const std::vector<const CsrMatrix*>& triangles_;
   std::vector<double>& x_;
   std::vector<int> written_in_;  // by row: the phase
   int phase_ = 0;
-  std::size_t part_ = 0;
+  std::size_t sweep_ = 0;
   std::size_t taken_ = 0;
 };
 
@@ -123,7 +123,7 @@ void solve(const CsrMatrix& part, Triangle triangle, std::vector<double>& x) {
 void expect_solves(const CsrMatrix& a) {
   const Triangles parts = split_up(a);
   const Plan plan = make_plan({view_of(parts.lower, Triangle::lower), view_of(parts.upper, Triangle::upper)});
-  ASSERT_EQ(plan.parts.size(), 2U);
+  ASSERT_EQ(plan.sweeps.size(), 2U);
   std::vector<double> x(static_cast<std::size_t>(a.rows));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 + 0.01 * static_cast<double>(i % 17);
   std::vector<double> expected = x;
@@ -184,7 +184,7 @@ TEST(OneBlockPlan, AChainIsOneWarps) {
   const Triangles parts = split_up(a);
   const Plan plan = make_plan({view_of(parts.lower, Triangle::lower)});
   ASSERT_EQ(plan.steps.size(), 300U);
-  EXPECT_EQ(plan.parts[0].levels, 300);
+  EXPECT_EQ(plan.sweeps[0].levels, 300);
   for (std::size_t s = 0; s + 1 < plan.steps.size(); ++s) EXPECT_EQ(plan.steps[s].barrier, Barrier::warp);
   EXPECT_EQ(plan.steps.back().barrier, Barrier::block);
   expect_solves(a);

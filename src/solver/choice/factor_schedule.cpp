@@ -23,10 +23,10 @@ static_assert(kSchedules.size() == kOnHost + kBaselines + kernels::kAtaPolicies.
 }  // namespace
 
 std::optional<SolveSchedule> schedule_of_rows(FactorSchedule schedule) {
-  const auto place = static_cast<std::size_t>(schedule);
-  if (place < kOnHost) return std::nullopt;
-  if (place < kOnHost + kBaselines) return kernels::kAtaBaselines.at(place - kOnHost);
-  return kernels::kAtaPolicies.at(place - kOnHost - kBaselines);
+  const auto number = static_cast<std::size_t>(schedule);
+  if (number < kOnHost) return std::nullopt;
+  if (number < kOnHost + kBaselines) return kernels::kAtaBaselines.at(number - kOnHost);
+  return kernels::kAtaPolicies.at(number - kOnHost - kBaselines);
 }
 
 const char* to_string(FactorSchedule schedule) {

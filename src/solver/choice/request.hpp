@@ -40,7 +40,7 @@ struct ScheduleRequest {
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
 };
 
-/// Makes the request one for sweeps in single precision. Trials of such have places of their own in tune files.
+/// Makes the request one for sweeps in single precision. Trials of such have entries of their own in tune files.
 inline void ask_for_single(ScheduleRequest& request) {
   request.precision = Precision::in_single;
   request.device += ", single precision";

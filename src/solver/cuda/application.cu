@@ -12,16 +12,17 @@
 
 namespace taskdag::cuda {
 
-void CudaFactorization::apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
-                              MemorySpace space, Stream stream) {
+void CudaFactorization::apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x,
+                              std::int64_t ldx, MemorySpace space, Stream stream) {
   const DeviceGuard guard(device_);
   const cudaStream_t s = native(stream);
   StreamOrder::Call call(order_, s);
-  prepare(part, s);
+  prepare(operation, s);
   for (Index k = 0; k < count;) {
-    const Index together = columns_together(part, count - k);
+    const Index together = columns_together(operation, count - k);
     with_device_columns(host_.staging, host_.vectors, info.rows, {together, b + k * ldb, ldb, x + k * ldx, ldx},
-                        space == MemorySpace::device, s, [&](const CudaColumns& columns) { run(part, columns, s); });
+                        space == MemorySpace::device, s,
+                        [&](const CudaColumns& columns) { run(operation, columns, s); });
     k += together;
   }
   if (space == MemorySpace::host) call.waited();
@@ -76,13 +77,13 @@ void CudaFactorization::reserve_second_rhs(cudaStream_t s) {
   count_bytes();
 }
 
-void CudaFactorization::prepare(Apply part, cudaStream_t s) {
-  const bool symmetric = part == Apply::symmetric_left || part == Apply::symmetric_right;
+void CudaFactorization::prepare(Apply operation, cudaStream_t s) {
+  const bool symmetric = operation == Apply::symmetric_left || operation == Apply::symmetric_right;
   if (symmetric && !second_alone_.symmetric_ready) {
     cuda::refuse_capture(s, "the first symmetric application of a factor");
     prepare_symmetric(s);
   }
-  if (runs_transposed(part) && !transposed_.first.sweep) {
+  if (runs_transposed(operation) && !transposed_.first.sweep) {
     cuda::refuse_capture(s, "the first transposed application");
     require_entries(s);
     transposed_ = make_transposed(s);
@@ -92,18 +93,18 @@ void CudaFactorization::prepare(Apply part, cudaStream_t s) {
   }
 }
 
-bool CudaFactorization::runs_transposed(Apply part) const {
-  return part == Apply::transposed && options_.kind == FactorKind::ilu;
+bool CudaFactorization::runs_transposed(Apply operation) const {
+  return operation == Apply::transposed && options_.kind == FactorKind::ilu;
 }
 
-Index CudaFactorization::columns_together(Apply part, Index remaining) const {
-  const SweepPair& single = runs_transposed(part) ? transposed_ : sweeps_;
+Index CudaFactorization::columns_together(Apply operation, Index remaining) const {
+  const SweepPair& single = runs_transposed(operation) ? transposed_ : sweeps_;
   const Index most = std::min(remaining, kernels::many::kMostColumns);
   return info.rows > 0 && many_pays(single.first, single.second, most) ? most : 1;
 }
 
-ManyPair& CudaFactorization::many(Apply part, cudaStream_t s) {
-  const bool transposed = runs_transposed(part);
+ManyPair& CudaFactorization::many(Apply operation, cudaStream_t s) {
+  const bool transposed = runs_transposed(operation);
   ManySweeps& many = transposed ? many_transposed_ : many_;
   require_entries(s);
   if (!many.pair) {
@@ -155,14 +156,14 @@ void CudaFactorization::load_many(ManySweeps& many, bool transposed, cudaStream_
   many.pair->second().load_values(second, transposed ? nullptr : inverse, s);
 }
 
-void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t s) {
+void CudaFactorization::run(Apply operation, const CudaColumns& columns, cudaStream_t s) {
   if (columns.count == 1) {
-    run(part, columns.b, columns.x, s);
+    run(operation, columns.b, columns.x, s);
     return;
   }
-  ManyPair& pair = many(part, s);
+  ManyPair& pair = many(operation, s);
   const std::int64_t bytes = pair.bytes();
-  switch (part) {
+  switch (operation) {
     case Apply::symmetric_left:
       pair.solve_first(columns, factor_.inverse_pivots(), flag_.data(), s);
       break;
@@ -176,10 +177,10 @@ void CudaFactorization::run(Apply part, const CudaColumns& columns, cudaStream_t
   if (pair.bytes() != bytes) count_bytes();
 }
 
-void CudaFactorization::run(Apply part, const double* b, double* x, cudaStream_t s) {
+void CudaFactorization::run(Apply operation, const double* b, double* x, cudaStream_t s) {
   const double* const inverse = factor_.inverse_pivots();
   const ChosenSweep& first = sweeps_.first;
-  switch (part) {
+  switch (operation) {
     case Apply::symmetric_left:
       first->solve(b, nullptr, flag_.data(), s);
       kernels::gather_scaled(info.rows, first->result(), first->result_index(), inverse, x, s);
@@ -190,7 +191,7 @@ void CudaFactorization::run(Apply part, const double* b, double* x, cudaStream_t
       break;
     case Apply::transposed:
     case Apply::full: {
-      (runs_transposed(part) ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
+      (runs_transposed(operation) ? transposed_ : sweeps_).solve(b, x, flag_.data(), s);
     }
   }
 }

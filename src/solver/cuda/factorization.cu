@@ -426,7 +426,7 @@ void CudaFactorization::attempt(const kernels::FactorInput& input, const kernels
 
 void CudaFactorization::attempt_without_lists(kernels::FactorInput input, const kernels::PivotRule& rule,
                                               kernels::EliminationMethod& other, cudaStream_t s) {
-  // Another schedule has taken the place of one whose rows are walked.
+  // Another schedule has replaced one whose rows are walked.
   if (layout_.source_dropped && !without_lists_.walks()) {
     layout_.restore_source(s);
     input.source = layout_.source();

@@ -41,8 +41,8 @@ class CudaFactorization final : public Factorization::Impl {
     options_.zero_pivot = zero_pivot;
   }
   FactorStatus factor(const double* values, MemorySpace space, Stream stream) override;
-  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
-             Stream stream) override;
+  void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+             MemorySpace space, Stream stream) override;
   double growth(const double* values, MemorySpace space, Stream stream) override;
   void solve_lower(const double* b, double* x, MemorySpace space, Stream stream) override;
   void solve_upper(const double* b, double* x, MemorySpace space, Stream stream) override;
@@ -144,7 +144,7 @@ class CudaFactorization final : public Factorization::Impl {
     return factor_.only_diagonal_changes() && options_.factor_schedule == FactorSchedule::automatic &&
            !without_lists_.products_lost;
   }
-  /// Lists are not needed at once where a recurrence may take their place.
+  /// Lists are not needed at once where a recurrence may replace them.
   [[nodiscard]] kernels::MakeLists lists_first() const {
     if (schedule_of_rows(options_.factor_schedule)) return kernels::MakeLists::never;
     const bool recurrence =
@@ -220,15 +220,15 @@ class CudaFactorization final : public Factorization::Impl {
   /// work(device_from, device_to, stream) for vectors in either space.
   template <class Work>
   void with_vectors(const double* from, double* to, MemorySpace space, Stream stream, const Work& work);
-  void prepare(Apply part, cudaStream_t s);
-  /// Whether `part` is that of the sweeps in transposed_.
-  [[nodiscard]] bool runs_transposed(Apply part) const;
+  void prepare(Apply operation, cudaStream_t s);
+  /// Whether `operation` is that of the sweeps in transposed_.
+  [[nodiscard]] bool runs_transposed(Apply operation) const;
   /// How many of the `remaining` columns one pass takes.
-  [[nodiscard]] Index columns_together(Apply part, Index remaining) const;
-  ManyPair& many(Apply part, cudaStream_t s);
+  [[nodiscard]] Index columns_together(Apply operation, Index remaining) const;
+  ManyPair& many(Apply operation, cudaStream_t s);
   void load_many(ManySweeps& many, bool transposed, cudaStream_t s) const;
-  void run(Apply part, const CudaColumns& columns, cudaStream_t s);
-  void run(Apply part, const double* b, double* x, cudaStream_t s);
+  void run(Apply operation, const CudaColumns& columns, cudaStream_t s);
+  void run(Apply operation, const double* b, double* x, cudaStream_t s);
 
   /// Entries beside the diagonal, on each side, of rows that a lane takes one after the other.
   static constexpr Index kShortRow = 32;

@@ -388,7 +388,7 @@ class CudaJacobi final : public Jacobi::Impl {
   bool keeps_;
   int lanes_ = 1;
   std::size_t size_;
-  DeviceArray<double> scale_;   ///< damping / d; behind them, in the last place, how many d are 0
+  DeviceArray<double> scale_;   ///< damping / d; behind them, as the last element, how many d are 0
   kernels::DeviceCsr pattern_;  ///< this and what follows: if keeps_
   DeviceArray<double> values_;
   DeviceArray<double> work_;

@@ -34,7 +34,7 @@ class ManyVectors {
   std::vector<DeviceArray<double>> old_;
 };
 
-/// The pair of sweeps of an application, and the vectors by rows that they work on: two, which change places. Each is
+/// The pair of sweeps of an application, and the vectors by rows that they work on: two, which are swapped. Each is
 /// not_yet where the next sweep publishes, and a sweep resets the right-hand sides that it reads; so nothing is cleared
 /// between applications with equally many columns.
 class ManyPair {
@@ -86,7 +86,7 @@ struct ManySweeps {
   }
 };
 
-/// One sweep, and the vectors by rows that it works on: two, which change places with each solve. A sweep resets the
+/// One sweep, and the vectors by rows that it works on: two, which are swapped with each solve. A sweep resets the
 /// right-hand sides that it reads, so the next one publishes there, as long as it has equally many columns.
 class ManySingle {
  public:

@@ -77,7 +77,7 @@ struct GrowthArguments {
     const Index r = i % block_size;
     return kernels::growth_weight(values[(block * block_size + r) * block_size + r]);
   }
-  __device__ std::int64_t place(const Index* order, Index i) const {
+  __device__ std::int64_t element(const Index* order, Index i) const {
     const Index block = i / block_size;
     return std::int64_t{order != nullptr ? order[block] : block} * block_size + i % block_size;
   }
@@ -85,12 +85,12 @@ struct GrowthArguments {
 
 __global__ void point_block_weights_kernel(const GrowthArguments a, double* b) {
   const auto i = static_cast<Index>(element());
-  if (i < a.rows) b[a.place(a.row_order, i)] = a.weight(i) * kernels::growth_element(i);
+  if (i < a.rows) b[a.element(a.row_order, i)] = a.weight(i) * kernels::growth_element(i);
 }
 
 __global__ void point_block_sizes_kernel(const GrowthArguments a, const double* x, double* size) {
   const auto i = static_cast<Index>(element());
-  if (i < a.rows) size[i] = kernels::weighted_size(a.weight(i), x[a.place(a.col_order, i)]);
+  if (i < a.rows) size[i] = kernels::weighted_size(a.weight(i), x[a.element(a.col_order, i)]);
 }
 
 class CudaPointBlockFactorization final : public PointBlockFactorization {
@@ -148,13 +148,13 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     return status;
   }
 
-  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
-             Stream stream) override {
-    check_part(part);
+  void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+             MemorySpace space, Stream stream) override {
+    check_operation(operation);
     const DeviceGuard guard(device_);
     const cudaStream_t s = native(stream);
     StreamOrder::Call call(order_, s);
-    const bool transposed = part == Apply::transposed;
+    const bool transposed = operation == Apply::transposed;
     if (transposed && !rows_.transposes()) {
       cuda::refuse_capture(s, "the first transposed application");
       rows_.prepare_transposed(factor_.blocks(), s);

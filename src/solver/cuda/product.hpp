@@ -55,7 +55,7 @@ class SweepProduct {
     for (const SweepPair& pair : retired) prepare(pair, taken, s);
   }
 
-  /// For sweeps that have taken the place of others, with the diagonal of the last take().
+  /// For sweeps that have replaced others, with the diagonal of the last take().
   void take_again(const SweepPair& sweeps, std::span<const SweepPair> retired, const double* pivots, cudaStream_t s) {
     take(sweeps, retired, Rows(rows_), pivots, diagonal_.data(), s);
   }

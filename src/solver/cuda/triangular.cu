@@ -182,7 +182,7 @@ class CudaTriangular final : public TriangularSolver::Impl {
   DeviceArray<double> pivot_;  ///< inverse pivots by row
   DeviceArray<double> host_values_;
   ChosenSweep sweep_;
-  std::unique_ptr<kernels::Sweep> retired_;  ///< captured before sweep_ took its place
+  std::unique_ptr<kernels::Sweep> retired_;  ///< captured before sweep_ replaced it
   std::optional<ManySingle> many_;           ///< where several columns were asked for and pay
   CudaFlag flag_;
   CudaStaging staging_;

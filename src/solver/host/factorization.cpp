@@ -64,17 +64,17 @@ void HostFactorization::keep_double_if_needed() {
   info.precision_loss_row = found.row;
 }
 
-void HostFactorization::apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
-                              MemorySpace space, Stream) {
+void HostFactorization::apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x,
+                              std::int64_t ldx, MemorySpace space, Stream) {
   require_host_memory(space);
-  check_part(part);
+  check_operation(operation);
   const std::size_t work = columns_work_.size();
   for (Index k = 0; k < count;) {
     const Index together = std::min(count - k, kernels::kHostColumns);
     if (together == 1) {
-      apply_one(part, b + k * ldb, x + k * ldx);
+      apply_one(operation, b + k * ldb, x + k * ldx);
     } else {
-      apply_columns(part, {together, b + k * ldb, ldb, x + k * ldx, ldx});
+      apply_columns(operation, {together, b + k * ldb, ldb, x + k * ldx, ldx});
     }
     k += together;
   }

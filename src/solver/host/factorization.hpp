@@ -54,8 +54,8 @@ class HostFactorization : public Factorization::Impl {
     options_.zero_pivot = zero_pivot;
   }
   FactorStatus factor(const double* values, MemorySpace space, Stream) final;
-  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
-             Stream) final;
+  void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+             MemorySpace space, Stream) final;
   double growth(const double* values, MemorySpace space, Stream) final;
   void pivots(double* e, MemorySpace, Stream) const final {
     const double* const pivot = factor_pivots();
@@ -124,9 +124,9 @@ class HostFactorization : public Factorization::Impl {
   /// Gives single precision up, for good, where the factor does not fit.
   void keep_double_if_needed();
   [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
-  virtual void check_part(Apply) const {}
-  virtual void apply_one(Apply part, const double* b, double* x) = 0;
-  virtual void apply_columns(Apply part, const Columns& columns) = 0;
+  virtual void check_operation(Apply) const {}
+  virtual void apply_one(Apply operation, const double* b, double* x) = 0;
+  virtual void apply_columns(Apply operation, const Columns& columns) = 0;
   virtual void update_info() = 0;
   [[nodiscard]] virtual const SplitPattern& pattern() const = 0;
   [[nodiscard]] virtual const double* factor_pivots() const = 0;  ///< by row

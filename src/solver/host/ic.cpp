@@ -104,30 +104,30 @@ class HostIcFactorization final : public HostFactorization {
     const double* const pivot = kernel_.pivots();
     negative_pivot_ = std::any_of(pivot, pivot + info.rows, [](double value) { return value < 0; });
   }
-  void check_part(Apply part) const override {
-    if (negative_pivot_ && (part == Apply::symmetric_left || part == Apply::symmetric_right)) {
+  void check_operation(Apply operation) const override {
+    if (negative_pivot_ && (operation == Apply::symmetric_left || operation == Apply::symmetric_right)) {
       throw InvalidInput("a symmetric part of the factor needs pivots that are not negative; one is");
     }
   }
   [[nodiscard]] const SplitPattern& pattern() const override { return kernel_.pattern(); }
   [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
-  void apply_one(Apply part, const double* b, double* x) override {
-    as_stored([&]<class Value>() { apply_stored<Value>(part, b, x); });
+  void apply_one(Apply operation, const double* b, double* x) override {
+    as_stored([&]<class Value>() { apply_stored<Value>(operation, b, x); });
   }
   template <class Value>
-  void apply_stored(Apply part, const double* b, double* x) {
+  void apply_stored(Apply operation, const double* b, double* x) {
     const double* const inverse = kernel_.inverse_pivots();
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
     const auto nothing = [](Index, double) {};
     const std::size_t rows = taskdag::at(info.rows);
     double* const w = work_.get();
-    if (part == Apply::symmetric_left) {
+    if (operation == Apply::symmetric_left) {
       gather(row_order_, b);
       finite_ &= lower_.run<Value>(
           w, [w](Index i) { return w[i]; }, kUnit, nothing);
       for (std::size_t i = 0; i < rows; ++i) x[i] = w[i] * std::sqrt(inverse[i]);
-    } else if (part == Apply::symmetric_right) {
+    } else if (operation == Apply::symmetric_right) {
       for (std::size_t i = 0; i < rows; ++i) w[i] = b[i] * std::sqrt(inverse[i]);
       const Index* const order = row_order_.empty() ? nullptr : row_order_.data();
       finite_ &= upper_.run<Value>(
@@ -140,24 +140,24 @@ class HostIcFactorization final : public HostFactorization {
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
-  void apply_columns(Apply part, const Columns& columns) override {
-    as_stored([&]<class Value>() { apply_stored_columns<Value>(part, columns); });
+  void apply_columns(Apply operation, const Columns& columns) override {
+    as_stored([&]<class Value>() { apply_stored_columns<Value>(operation, columns); });
   }
   template <class Value>
-  void apply_stored_columns(Apply part, const Columns& columns) {
+  void apply_stored_columns(Apply operation, const Columns& columns) {
     const double* const inverse = kernel_.inverse_pivots();
     const auto root = [inverse](Index i) { return std::sqrt(inverse[i]); };
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
     const auto nothing = [](Index, const auto&) {};
     with_width(columns.count, [&]<int Width>() {
       double* const w = columns_work<Width>();
-      if (part == Apply::symmetric_left) {
+      if (operation == Apply::symmetric_left) {
         finite_ &= lower_.run_columns<Width, Value>(
             w, [&](Index i) { return columns.read<Width>(at(row_order_, i)); }, kUnit, nothing);
         for (Index i = 0; i < info.rows; ++i) {
           columns.write<Width>(i, scaled_row<Width>(w, i, [&](double value) { return value * root(i); }));
         }
-      } else if (part == Apply::symmetric_right) {
+      } else if (operation == Apply::symmetric_right) {
         finite_ &= upper_.run_columns<Width, Value>(
             w,
             [&](Index i) {

@@ -137,17 +137,17 @@ class HostIluFactorization final : public HostFactorization {
   [[nodiscard]] const SplitPattern& pattern() const override { return kernel_.pattern(); }
   [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
-  void apply_one(Apply part, const double* b, double* x) override {
+  void apply_one(Apply operation, const double* b, double* x) override {
     const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
-    if (part != Apply::full) prepare_transposed();
+    if (operation != Apply::full) prepare_transposed();
     if (single()) {
-      if (part == Apply::full) {
+      if (operation == Apply::full) {
         both<float>(lower_, kUnit, row_order_, b, upper_, pivots, kUnit, col_order_, x);
       } else {
         both<float>(transposed_->lower, kUnit, col_order_, b, transposed_->upper, pivots, kUnit, row_order_, x);
       }
-    } else if (part == Apply::full) {
+    } else if (operation == Apply::full) {
       both<double>(lower_, kUnit, row_order_, b, upper_, kUnit, pivots, col_order_, x);
     } else {
       both<double>(transposed_->lower, pivots, col_order_, b, transposed_->upper, kUnit, kUnit, row_order_, x);
@@ -156,19 +156,19 @@ class HostIluFactorization final : public HostFactorization {
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
-  void apply_columns(Apply part, const Columns& columns) override {
+  void apply_columns(Apply operation, const Columns& columns) override {
     const double* const inverse = kernel_.inverse_pivots();
     const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
     with_width(columns.count, [&]<int Width>() {
-      if (part != Apply::full) prepare_transposed();
+      if (operation != Apply::full) prepare_transposed();
       if (single()) {
-        if (part == Apply::full) {
+        if (operation == Apply::full) {
           both_columns<Width, float>(lower_, kUnit, row_order_, columns, upper_, pivots, kUnit, col_order_);
         } else {
           both_columns<Width, float>(transposed_->lower, kUnit, col_order_, columns, transposed_->upper, pivots, kUnit,
                                      row_order_);
         }
-      } else if (part == Apply::full) {
+      } else if (operation == Apply::full) {
         both_columns<Width, double>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
       } else {
         both_columns<Width, double>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,

@@ -43,11 +43,11 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
     return findings_.status([](Index) { return 0.0; });  // a pivot is bad where it is exactly 0
   }
 
-  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
-             Stream) override {
+  void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+             MemorySpace space, Stream) override {
     require_host_memory(space);
-    check_part(part);
-    for (Index k = 0; k < count; ++k) apply_one(part == Apply::transposed, b + k * ldb, x + k * ldx);
+    check_operation(operation);
+    for (Index k = 0; k < count; ++k) apply_one(operation == Apply::transposed, b + k * ldb, x + k * ldx);
   }
 
   double growth(const double* values, MemorySpace space, Stream) override {
@@ -66,15 +66,15 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
     }
     std::vector<double> b(rows);
     std::vector<double> x(rows);
-    const auto place = [n](BlockOrder order, std::size_t i) {
+    const auto element = [n](BlockOrder order, std::size_t i) {
       return static_cast<std::size_t>(order.begin(static_cast<Index>(i) / n, n)) + i % at(n);
     };
     for (std::size_t i = 0; i < rows; ++i)
-      b[place(in(), i)] = weights[i] * kernels::growth_element(static_cast<Index>(i));
+      b[element(in(), i)] = weights[i] * kernels::growth_element(static_cast<Index>(i));
     finite_ &= factor_.apply(false, b.data(), in(), x.data(), out());
     double largest = 0.0;
     for (std::size_t i = 0; i < rows; ++i) {
-      largest = std::max(largest, kernels::weighted_size(weights[i], x[place(out(), i)]));
+      largest = std::max(largest, kernels::weighted_size(weights[i], x[element(out(), i)]));
     }
     return largest;
   }

@@ -128,14 +128,14 @@ class OneBlockFactorization final : public Factorization::Impl {
     return status_;
   }
 
-  void apply(Apply part, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, MemorySpace space,
-             Stream stream) override {
+  void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+             MemorySpace space, Stream stream) override {
     const DeviceGuard guard(context_.device());
-    const bool usual = part == Apply::full || (options_.kind == FactorKind::ic && part == Apply::transposed);
+    const bool usual = operation == Apply::full || (options_.kind == FactorKind::ic && operation == Apply::transposed);
     if (usual && !order_.captured() && is_due(native(stream))) leave(stream);
     if (took_over_ || !usual) {
       with_whole(stream, "the first application of another kind than the usual one",
-                 [&] { whole_->apply(part, count, b, ldb, x, ldx, space, stream); });
+                 [&] { whole_->apply(operation, count, b, ldb, x, ldx, space, stream); });
       return;
     }
     const cudaStream_t s = native(stream);
@@ -236,8 +236,8 @@ class OneBlockFactorization final : public Factorization::Impl {
 
   void take_info(const FactorizationInfo& of_host) {
     info = of_host;
-    info.lower_levels = plan_.parts[0].levels;
-    info.upper_levels = plan_.parts[1].levels;
+    info.lower_levels = plan_.sweeps[0].levels;
+    info.upper_levels = plan_.sweeps[1].levels;
     info.lower_threads = info.upper_threads = 1;
     info.lower_schedule = info.upper_schedule = SolveSchedule::one_block;
     info.bytes = own_bytes();
@@ -261,8 +261,8 @@ class OneBlockFactorization final : public Factorization::Impl {
     load_entries(view.backward, 1);
     const std::size_t entries = plan_.column.size();
     double* const pivots = loaded_.get() + entries;
-    std::fill_n(pivots, plan_.parts[1].first_row, 1.0);
-    for (std::size_t p = plan_.parts[1].first_row; p < plan_.row.size(); ++p) {
+    std::fill_n(pivots, plan_.sweeps[1].first_row, 1.0);
+    for (std::size_t p = plan_.sweeps[1].first_row; p < plan_.row.size(); ++p) {
       const Index row = plan_.row[p];
       pivots[p] = row >= 0 ? view.backward.inverse_pivots[row] : 0.0;
     }
@@ -270,7 +270,7 @@ class OneBlockFactorization final : public Factorization::Impl {
     synchronize(s);
   }
 
-  void load_entries(const host::SweepView& sweep, std::size_t part) {
+  void load_entries(const host::SweepView& sweep, std::size_t number) {
     const double* values = sweep.values;
     if (sweep.row_factor != nullptr) {
       scaled_.resize(at(sweep.pattern.entries()));
@@ -281,8 +281,9 @@ class OneBlockFactorization final : public Factorization::Impl {
       }
       values = scaled_.data();
     }
-    const std::size_t end = part + 1 < plan_.parts.size() ? plan_.parts[part + 1].first_entry : plan_.source.size();
-    for (std::size_t slot = plan_.parts[part].first_entry; slot < end; ++slot) {
+    const std::size_t end =
+        number + 1 < plan_.sweeps.size() ? plan_.sweeps[number + 1].first_entry : plan_.source.size();
+    for (std::size_t slot = plan_.sweeps[number].first_entry; slot < end; ++slot) {
       const Offset entry = plan_.source[slot];
       loaded_[slot] = entry >= 0 ? values[entry] : 0.0;
     }

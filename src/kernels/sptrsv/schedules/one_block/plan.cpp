@@ -108,8 +108,8 @@ class Layout {
       const Offset begin = triangle_.begin[rows[r]];
       for (Offset e = begin; e < triangle_.end[rows[r]]; ++e) {
         const Offset record = (e - begin) / kRecord;
-        const std::size_t place = first + at(record / lanes) * at(width) + at(r * lanes + record % lanes);
-        const std::size_t slot = place * kRecord + at((e - begin) % kRecord);
+        const std::size_t number = first + at(record / lanes) * at(width) + at(r * lanes + record % lanes);
+        const std::size_t slot = number * kRecord + at((e - begin) % kRecord);
         plan_.column[slot] = triangle_.columns[e];
         plan_.source[slot] = e;
       }
@@ -135,7 +135,7 @@ class Layout {
 
 Plan make_plan(const std::vector<StrictTriangle>& triangles) {
   Plan plan;
-  // The vector's places are counted in bytes.
+  // The vector's elements are counted in bytes.
   constexpr Index kMostRows = std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(double)) - 1;
   std::vector<Sorted> sorted;
   std::int64_t width = 0;
@@ -152,7 +152,7 @@ Plan make_plan(const std::vector<StrictTriangle>& triangles) {
   plan.threads = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(threads)));
   plan.row.reserve(rows);
   for (std::size_t k = 0; k < triangles.size(); ++k) {
-    plan.parts.push_back({plan.row.size(), plan.column.size(), sorted[k].levels});
+    plan.sweeps.push_back({plan.row.size(), plan.column.size(), sorted[k].levels});
     Layout(plan, triangles[k]).take(sorted[k]);
   }
   return plan;

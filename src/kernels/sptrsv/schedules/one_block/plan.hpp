@@ -48,8 +48,8 @@ struct StrictTriangle {
 
 /// One sweep, or several one after the other on the same vector. x is by row and worked on in place.
 struct Plan {
-  /// What belongs to one sweep.
-  struct Part {
+  /// Where a sweep begins.
+  struct Sweep {
     std::size_t first_row = 0;  ///< in `row`
     std::size_t first_entry = 0;
     Index levels = 0;
@@ -59,7 +59,7 @@ struct Plan {
   std::vector<Index> row;      ///< in the order in which steps take them; −1: padding
   std::vector<Index> column;   ///< kRecord of each record; −1: padding
   std::vector<Offset> source;  ///< of each record: entry of the triangle's columns; −1: padding
-  std::vector<Part> parts;
+  std::vector<Sweep> sweeps;
 };
 
 /// The sweeps of the triangles in a row. @pre all have the same number of rows, and only entries of their triangle

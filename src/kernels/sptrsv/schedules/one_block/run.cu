@@ -97,7 +97,7 @@ __device__ double sum_of(const int4& column, const double2& first, const double2
   return sum;
 }
 
-/// A thread's part of a step. Padding adds 0 · 0, and writes the 0 that is there.
+/// A thread's share of a step. Padding adds 0 · 0, and writes the 0 that is there.
 __device__ void work_on(const Arguments& a, const StepWords& step, const Fetched& fetched, double* x) {
   const int thread = static_cast<int>(threadIdx.x);
   if (thread >= step.width()) return;  // whole warps
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kMostThreads) run_kernel(const Arguments a) {
   if (!finite) *a.non_finite = 1;
 }
 
-/// With the place of padding.
+/// With the element for padding.
 std::size_t bytes_of_vector(Index rows) { return (static_cast<std::size_t>(rows) + 1) * sizeof(double); }
 
 }  // namespace
@@ -198,15 +198,15 @@ Program::Program(const Plan& plan, Index rows, cudaStream_t stream)
       work_(shared_ ? 0 : static_cast<std::size_t>(rows) + 1, stream) {
   cuda::copy_to_device(steps_.data(), plan.steps.data(), plan.steps.size(), stream);
   cuda::check(cudaMemsetAsync(steps_.data() + plan.steps.size(), 0, sizeof(Step), stream), "adding an empty step");
-  const auto upload_places = [&](const std::vector<Index>& places, Index* to) {
-    std::vector<Index> bytes(places.size());
-    std::ranges::transform(places, bytes.begin(),
+  const auto upload_offsets = [&](const std::vector<Index>& indices, Index* to) {
+    std::vector<Index> bytes(indices.size());
+    std::ranges::transform(indices, bytes.begin(),
                            [rows](Index row) { return static_cast<Index>(sizeof(double)) * (row < 0 ? rows : row); });
     cuda::copy_to_device(to, bytes.data(), bytes.size(), stream);
     cuda::synchronize(stream);
   };
-  upload_places(plan.row, row_.data());
-  upload_places(plan.column, column_.data());
+  upload_offsets(plan.row, row_.data());
+  upload_offsets(plan.column, column_.data());
   if (shared_ && rows > 0) {
     // All that there is: another program of this process may be larger.
     cuda::check(cudaFuncSetAttribute(run_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,

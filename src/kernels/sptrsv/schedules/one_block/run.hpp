@@ -53,7 +53,7 @@ class Program {
   std::int64_t places_ = 0;
   int step_count_ = 0;
   cuda::DeviceArray<Step> steps_;  ///< and an empty one
-  cuda::DeviceArray<Index> row_;   ///< this and the next as the vector's bytes before; padding: a place behind it
+  cuda::DeviceArray<Index> row_;   ///< this and the next as the vector's bytes before; padding: an element behind it
   cuda::DeviceArray<Index> column_;
   cuda::DeviceArray<double> values_;
   cuda::DeviceArray<double> work_;  ///< the vector, where it does not
