@@ -39,7 +39,7 @@ __global__ void columns_kernel(std::int64_t count, std::uint64_t mask, const std
   if (k < count) column[k] = static_cast<Index>(key[k] & mask);
 }
 
-/// A row of more entries is not sorted in its place, which takes time with its square.
+/// A row of more entries is not sorted in place, which takes time with its square.
 constexpr Offset kLongRow = 1024;
 
 constexpr Index kNoColumn = std::numeric_limits<Index>::max();
@@ -52,7 +52,7 @@ __global__ void permuted_row_lengths(Index rows, const Offset* row_offsets, cons
   if (length[i] > kLongRow) atomicOr(any_long, 1);
 }
 
-/// kLanes lanes a row of the result. An entry's place in it is the number of its columns that are smaller.
+/// kLanes lanes a row of the result. An entry's position in its row is the number of columns that are smaller.
 template <int kLanes>
 __global__ void permute_rows(DevicePattern a, const Index* row_order, const Index* col_position, DevicePattern result,
                              Index* col_indices, Offset* source) {
@@ -66,14 +66,14 @@ __global__ void permute_rows(DevicePattern a, const Index* row_order, const Inde
   const auto column = [&](Offset k) { return k < length ? col_position[a.col_indices[from + k]] : kNoColumn; };
   for (Offset k = lane; k - lane < length; k += kLanes) {
     const Index mine = column(k);
-    Offset place = to;
+    Offset position = to;
     for (Offset first = 0; first < length; first += kLanes) {
       const Index other = column(first + lane);
-      for (int j = 0; j < kLanes; ++j) place += __shfl_sync(lanes, other, j, kLanes) < mine ? 1 : 0;
+      for (int j = 0; j < kLanes; ++j) position += __shfl_sync(lanes, other, j, kLanes) < mine ? 1 : 0;
     }
     if (k >= length) continue;
-    col_indices[place] = mine;
-    source[place] = from + k;
+    col_indices[position] = mine;
+    source[position] = from + k;
   }
 }
 

@@ -101,7 +101,7 @@ TEST_F(SupernodesTest, NodesOfAMeshAreFoundAndTheirRowsShareALevel) {
       EXPECT_GT(condensed.found.share, 0.99);
       if (spec.unknowns_per_node > kernels::supernodes::kMostRows) continue;
       EXPECT_EQ(condensed.levels.levels, test::DeviceTriangle(nodes, triangle, stream()).input().levels->levels);
-      const auto place = cuda::fetch_array(condensed.found.place.data(), at(a.rows), stream());
+      const auto place = cuda::fetch_array(condensed.found.number.data(), at(a.rows), stream());
       for (Index i = 0; i < a.rows; ++i) {
         const Index s = triangle == Triangle::lower ? i : a.rows - 1 - i;
         ASSERT_EQ(place[at(i)], s % spec.unknowns_per_node) << "row " << i;
@@ -123,7 +123,7 @@ TEST_F(SupernodesTest, RowsOfASupernodeHaveTheSameOuterOperandsWhateverTheMatrix
       const SweepInput input = device.input();
       const auto found = kernels::supernodes::find(input, stream());
       const auto n = at(a.rows);
-      const auto place = cuda::fetch_array(found.place.data(), n, stream());
+      const auto place = cuda::fetch_array(found.number.data(), n, stream());
       const auto first = cuda::fetch_array(found.outer.first.data(), n, stream());
       const auto count = cuda::fetch_array(found.outer.count.data(), n, stream());
       Index linked = 0;

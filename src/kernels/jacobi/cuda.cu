@@ -23,23 +23,23 @@ __global__ void scale_kernel(CsrView a, JacobiDiagonal kind, double l1_scale, co
   const auto row = static_cast<Index>(element() / Lanes);
   const int rank = static_cast<int>(threadIdx.x) % Lanes;
   const bool inside = row < a.pattern.rows;
-  JacobiRow part;
+  JacobiRow share;
   if (kind == JacobiDiagonal::row_sum) {
     // Entries of both signs may cancel: whether what remains is 0 depends on the order in which they are added up, so
     // it is that of the row on every backend.
-    if (inside && rank == 0) part = jacobi_part(a, kind, row, 0, 1);
+    if (inside && rank == 0) share = jacobi_share(a, kind, row, 0, 1);
   } else if (inside) {
-    part = jacobi_part(a, kind, row, rank, Lanes);
+    share = jacobi_share(a, kind, row, rank, Lanes);
   }
 #pragma unroll
   for (int offset = Lanes / 2; offset > 0; offset /= 2) {  // whole warps take part: no lane has left
-    part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.largest, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.sum, offset)});
+    share.merge({__shfl_xor_sync(cuda::kFullWarp, share.diagonal, offset),
+                 __shfl_xor_sync(cuda::kFullWarp, share.largest, offset),
+                 __shfl_xor_sync(cuda::kFullWarp, share.sum, offset)});
   }
   if (!inside || rank != 0) return;
-  if (outside != nullptr) part.add_outside(outside[row]);
-  const double d = part.term(kind, l1_scale);
+  if (outside != nullptr) share.add_outside(outside[row]);
+  const double d = share.term(kind, l1_scale);
   if (d == 0.0) atomicAdd(zeros, 1);
   scale[row] = damping * jacobi_inverse(d, absolute);
 }

@@ -19,7 +19,7 @@ __global__ void diagonal_kernel(CsrView a, bool absolute, double damping, double
   const auto row = static_cast<Index>(element() / kDiagonalLanes);
   const int rank = static_cast<int>(threadIdx.x) % kDiagonalLanes;
   const bool inside = row < a.pattern.rows;
-  double d = inside ? jacobi_part(a, JacobiDiagonal::diagonal, row, rank, kDiagonalLanes).diagonal : 0.0;
+  double d = inside ? jacobi_share(a, JacobiDiagonal::diagonal, row, rank, kDiagonalLanes).diagonal : 0.0;
 #pragma unroll
   for (int offset = kDiagonalLanes / 2; offset > 0; offset /= 2) d += __shfl_xor_sync(cuda::kFullWarp, d, offset);
   if (!inside || rank != 0) return;

@@ -15,7 +15,7 @@ DiagonalDominance host_dominance(const CsrView& a, const DominanceLimits& limits
   for_chunks_of_rows(a.pattern.rows, pool, [&](Index first, Index last) {
     DiagonalDominance chunk;
     for (Index i = first; i < last; ++i) {
-      const RowDominance row = dominance_of(dominance_part(a, i, 0, 1), limits);
+      const RowDominance row = dominance_of(dominance_share(a, i, 0, 1), limits);
       chunk.absent += row.absent ? 1 : 0;
       chunk.zero += row.zero ? 1 : 0;
       chunk.negative += row.negative ? 1 : 0;
@@ -32,7 +32,7 @@ DiagonalDominance host_dominance(const CsrView& a, const DominanceLimits& limits
   if (absent.load() > 0) {
     do {
       ++first;
-    } while (dominance_part(a, first, 0, 1).diagonals > 0);
+    } while (dominance_share(a, first, 0, 1).diagonals > 0);
   }
   return {a.pattern.rows, absent.load(), zero.load(), negative.load(), strict.load(), poor.load(), first};
 }

@@ -9,7 +9,7 @@
 
 namespace taskdag::kernels {
 
-/// A row, or a part of one.
+/// A row, or a share of one.
 struct DominanceRow {
   double diagonal = 0.0;
   double beside = 0.0;  ///< absolute values, summed up
@@ -26,7 +26,7 @@ struct DominanceRow {
 };
 
 /// The entries of row i that `rank` of `size` threads collects.
-TASKDAG_HD DominanceRow dominance_part(const CsrView& a, Index i, int rank, int size) {
+TASKDAG_HD DominanceRow dominance_share(const CsrView& a, Index i, int rank, int size) {
   DominanceRow row;
   for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
     row.add(a.pattern.col_indices[e] == i, a.values[e]);

@@ -17,16 +17,16 @@ __global__ void dominance_kernel(CsrView a, DominanceLimits limits, Index* count
   const auto row = static_cast<Index>(element() / Lanes);
   const int rank = static_cast<int>(threadIdx.x) % Lanes;
   const bool inside = row < a.pattern.rows;
-  DominanceRow part;
-  if (inside) part = dominance_part(a, row, rank, Lanes);
+  DominanceRow share;
+  if (inside) share = dominance_share(a, row, rank, Lanes);
 #pragma unroll
   for (int offset = Lanes / 2; offset > 0; offset /= 2) {
-    part.merge({__shfl_xor_sync(cuda::kFullWarp, part.diagonal, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.beside, offset),
-                __shfl_xor_sync(cuda::kFullWarp, part.diagonals, offset)});
+    share.merge({__shfl_xor_sync(cuda::kFullWarp, share.diagonal, offset),
+                 __shfl_xor_sync(cuda::kFullWarp, share.beside, offset),
+                 __shfl_xor_sync(cuda::kFullWarp, share.diagonals, offset)});
   }
   RowDominance found;
-  if (inside && rank == 0) found = dominance_of(part, limits);
+  if (inside && rank == 0) found = dominance_of(share, limits);
   if (found.absent) atomicMax(counts + 5, a.pattern.rows - row);
   const int absent = __syncthreads_count(found.absent);
   const int zero = __syncthreads_count(found.zero);

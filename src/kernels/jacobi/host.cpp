@@ -21,7 +21,7 @@ void for_rows(Index rows, host::ThreadPool& pool, const Body& body) {
 Index host_jacobi_scale(const CsrView& a, const JacobiOptions& options, host::ThreadPool& pool, double* scale) {
   std::atomic<Index> zeros{0};
   for_rows(a.pattern.rows, pool, [&](Index i) {
-    JacobiRow row = jacobi_part(a, options.diagonal, i, 0, 1);
+    JacobiRow row = jacobi_share(a, options.diagonal, i, 0, 1);
     if (!options.outside.empty()) row.add_outside(options.outside[static_cast<std::size_t>(i)]);
     const double d = row.term(options.diagonal, options.l1_scale);
     if (d == 0.0) zeros.fetch_add(1, std::memory_order_relaxed);

@@ -19,7 +19,7 @@ double host_settling(const CsrView& a, host::ThreadPool& pool) {
     for_chunks_of_rows(a.pattern.rows, pool, [&](Index first, Index last) {
       double sum = 0.0;
       for (Index i = first; i < last; ++i) {
-        next[at(i)] = settling_part(a, i, now.data(), 0, 1).result();
+        next[at(i)] = settling_share(a, i, now.data(), 0, 1).result();
         sum += std::abs(next[at(i)] - now[at(i)]);
       }
       if (sweep == kSettlingSweeps) change.fetch_add(sum, std::memory_order_relaxed);

@@ -18,7 +18,7 @@ TASKDAG_HD double scattered(Index i) {
   return static_cast<double>(static_cast<long long>(bits ^ (bits >> 31))) * 0x1p-63;
 }
 
-/// A row of a sweep with a right-hand side of zeros, or a part of one.
+/// A row of a sweep with a right-hand side of zeros, or a share of one.
 struct SettlingRow {
   double diagonal = 0.0;
   double beside = 0.0;  ///< Σ a_ij x_j, j ≠ i
@@ -32,7 +32,7 @@ struct SettlingRow {
 };
 
 /// The entries of row i that `rank` of `size` threads collects. x null: scattered().
-TASKDAG_HD SettlingRow settling_part(const CsrView& a, Index i, const double* x, int rank, int size) {
+TASKDAG_HD SettlingRow settling_share(const CsrView& a, Index i, const double* x, int rank, int size) {
   SettlingRow row;
   for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
     const Index j = a.pattern.col_indices[e];

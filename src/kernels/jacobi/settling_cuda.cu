@@ -20,7 +20,7 @@ __global__ void settling_sweep(CsrView a, const double* now, double* next, doubl
   const int rank = static_cast<int>(threadIdx.x) % Lanes;
   const bool inside = i < a.pattern.rows;
   SettlingRow row;
-  if (inside) row = settling_part(a, i, now, rank, Lanes);
+  if (inside) row = settling_share(a, i, now, rank, Lanes);
 #pragma unroll
   for (int offset = Lanes / 2; offset > 0; offset /= 2) {
     row.merge(

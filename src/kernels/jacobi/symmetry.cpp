@@ -11,7 +11,7 @@ bool host_symmetric(const CsrView& a, host::ThreadPool& pool) {
   std::atomic<bool> symmetric{true};
   for_chunks_of_rows(a.pattern.rows, pool, [&](Index first, Index last) {
     for (Index i = first; i < last && symmetric.load(std::memory_order_relaxed); ++i) {
-      if (!symmetric_part(a, i, 0, 1)) symmetric.store(false, std::memory_order_relaxed);
+      if (!symmetric_share(a, i, 0, 1)) symmetric.store(false, std::memory_order_relaxed);
     }
   });
   return symmetric.load();

@@ -28,7 +28,7 @@ TASKDAG_HD bool has_equal_mirror(const CsrView& a, Index i, Offset e) {
 }
 
 /// Whether all entries of row i that `rank` of `size` threads looks at have one.
-TASKDAG_HD bool symmetric_part(const CsrView& a, Index i, int rank, int size) {
+TASKDAG_HD bool symmetric_share(const CsrView& a, Index i, int rank, int size) {
   for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
     if (!has_equal_mirror(a, i, e)) return false;
   }

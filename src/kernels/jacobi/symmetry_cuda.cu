@@ -16,7 +16,7 @@ template <int Lanes>
 __global__ void symmetry_kernel(CsrView a, int* differs) {
   const auto row = static_cast<Index>(element() / Lanes);
   if (row >= a.pattern.rows || *static_cast<volatile const int*>(differs) != 0) return;
-  if (!symmetric_part(a, row, static_cast<int>(threadIdx.x) % Lanes, Lanes)) atomicExch(differs, 1);
+  if (!symmetric_share(a, row, static_cast<int>(threadIdx.x) % Lanes, Lanes)) atomicExch(differs, 1);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace taskdag::kernels {
 
-/// What the diagonal term of a row is made from. Parts of a row can be collected apart and merged.
+/// What the diagonal term of a row is made from. Shares of a row can be collected apart and merged.
 struct JacobiRow {
   double diagonal = 0.0;
   double largest = 0.0;
@@ -22,11 +22,11 @@ struct JacobiRow {
                                            : magnitude});
   }
   TASKDAG_HD void merge(const JacobiRow& other) {
-    diagonal += other.diagonal;  // at most one of all parts is not 0
+    diagonal += other.diagonal;  // at most one of all shares is not 0
     if (largest < other.largest) largest = other.largest;
     sum += other.sum;
   }
-  /// A part of the row of which all is known that counts: JacobiOptions::outside.
+  /// A share of the row of which all is known that counts: JacobiOptions::outside.
   TASKDAG_HD void add_outside(double value) { merge({0.0, value, value}); }
   /// The number d that stands for the diagonal, PETSc's conventions: 0 where the diagonal entry is absent; row_l1 takes
   /// its sign, so that d · a_ii stays positive.
@@ -46,7 +46,7 @@ struct JacobiRow {
 };
 
 /// The entries of row i that `rank` of `size` threads collects.
-TASKDAG_HD JacobiRow jacobi_part(const CsrView& a, JacobiDiagonal kind, Index i, int rank, int size) {
+TASKDAG_HD JacobiRow jacobi_share(const CsrView& a, JacobiDiagonal kind, Index i, int rank, int size) {
   JacobiRow row;
   for (Offset e = a.pattern.row_offsets[i] + rank; e < a.pattern.row_offsets[i + 1]; e += size) {
     row.add(a.pattern.col_indices[e] == i, a.values[e], kind);

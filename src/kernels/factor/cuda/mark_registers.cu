@@ -15,7 +15,7 @@ using cuda::ScratchArray;
 struct RegisterCounts {
   Index with_updates;
   Index better;    ///< rows with many updates that fit
-  Offset longest;  ///< of the parts of rows right of the diagonal
+  Offset longest;  ///< of rows, counted right of the diagonal
 };
 
 template <class Pattern>

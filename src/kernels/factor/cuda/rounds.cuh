@@ -148,8 +148,8 @@ __device__ __forceinline__ void run_early_round(const Parameters& p, const Round
   __syncwarp();
 }
 
-/// What the diagonal gets from the early pivot rows, this lane's part. No late pivot row changes a multiplier: those of
-/// the early ones are final.
+/// What the diagonal gets from the early pivot rows, this lane's share. No late pivot row changes a multiplier: those
+/// of the early ones are final.
 template <FactorKind Kind>
 __device__ __forceinline__ double meet_early_pivots(const Parameters& p, const RoundRow<Kind>& work, int rank,
                                                     int lanes) {

@@ -49,11 +49,11 @@ struct UnchangedEntries {
   }
 };
 
-/// Publishes the row's inverse pivot. off: what is added to the diagonal entry, in parts in the first `parts` lanes
+/// Publishes the row's inverse pivot. off: what is added to the diagonal entry, as shares in the first `shares` lanes
 /// (the same number in the whole warp).
 __device__ inline double publish_pivot(const Parameters& p, const LaneGroup& group, int lane, const GroupRow& row,
-                                       int parts, double diagonal, double off) {
-  const int lanes = parts > 1 ? min(1 << (kWarpSize - __clz(parts - 1)), group.size()) : 1;
+                                       int shares, double diagonal, double off) {
+  const int lanes = shares > 1 ? min(1 << (kWarpSize - __clz(shares - 1)), group.size()) : 1;
   const double pivot = diagonal + LaneGroup(lane, lanes).sum(off);
   if (row.active && group.rank() == 0) {
     const double used = shifted_pivot(p.rule, pivot);
@@ -66,7 +66,7 @@ __device__ inline double publish_pivot(const Parameters& p, const LaneGroup& gro
   return pivot;
 }
 
-/// absolute_sum: this lane's part of that of the row without its diagonal.
+/// absolute_sum: this lane's share of that of the row without its diagonal.
 __device__ inline void check_row(const Parameters& p, const LaneGroup& group, const GroupRow& row, double pivot,
                                  double absolute_sum) {
   absolute_sum = group.sum(absolute_sum);

@@ -15,7 +15,7 @@ struct PivotSum {
   Index index[Batch];
   double factor[Batch];
 
-  /// Adds to this lane's part of the diagonal.
+  /// Adds to this lane's share of the diagonal.
   __device__ void take(const Parameters& p, const LaneGroup& group, const GroupRow& row, Index first, double& off) {
     Index inverse_slot[Batch];
     ValueReference reference[Batch];

@@ -61,8 +61,8 @@ class UpperSearch {
     for (Index level = 0; level <= levels_ && !frontier_.empty(); ++level) {
       next_.clear();
       for (const Index node : frontier_) {
-        for (const auto part : graph_->neighbours(node)) {
-          for (const Index j : part) {
+        for (const auto list : graph_->neighbours(node)) {
+          for (const Index j : list) {
             if (seen_by_[at(j)] == i || !may_go(i, block, node, j)) continue;
             seen_by_[at(j)] = i;
             (j > i ? columns : next_).push_back(j);

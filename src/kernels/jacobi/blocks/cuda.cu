@@ -43,7 +43,7 @@ __device__ bool load_row(const CsrView& a, const BlockSlices& blocks, Index row,
   return finite;
 }
 
-/// Writes the lane's part of a block's inverse: of a block that is not `good`, NaN. `rank`: of the lane in the block.
+/// Writes the lane's share of a block's inverse: of a block that is not `good`, NaN. `rank`: of the lane in the block.
 __device__ __forceinline__ void write_inverse(const DenseBlock& block, int rank, int size, bool good, int own_step,
                                               const std::uint8_t* pivot_rows, double* own) {
   for (int j = 0; j < size; ++j) {  // the idle have none
@@ -116,7 +116,7 @@ __global__ void invert_kernel(CsrView a, BlockSlices blocks, Index largest, doub
   write_inverse(block, rank, size, good, own_step, pivot_rows + first, inverse + blocks.offset[slice] + first);
 }
 
-/// Entry c of the block's part of the vector.
+/// Entry c of the block's rows of the vector.
 struct FromLanes {
   double value;
   int first;

@@ -94,8 +94,8 @@ TASKDAG_HD Index ball_count(Index rows, Index block_size) {
   const std::int64_t most = std::int64_t{rows} / (8 * std::int64_t{block_size});
   return static_cast<Index>(most < 1 ? 1 : (most > 64 ? 64 : most));
 }
-/// One in each of `balls` equal parts of the rows, anywhere in it: at equal distances all may be rows of one kind where
-/// a numbering has a period, such as those at a boundary.
+/// One in each of `balls` equal ranges of the rows, anywhere in it: at equal distances all may be rows of one kind
+/// where a numbering has a period, such as those at a boundary.
 TASKDAG_HD Index ball_centre(Index rows, Index balls, Index ball) {
   const std::int64_t first = std::int64_t{ball} * rows / balls;
   const std::int64_t last = (std::int64_t{ball} + 1) * rows / balls;

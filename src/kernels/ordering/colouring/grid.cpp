@@ -23,19 +23,19 @@ std::vector<Index> stencil_of(const StencilSample& sample, std::size_t s) {
   return stencil;
 }
 
-/// What at least half of the rows have, where nearly all others have a part of it: those at the boundary.
+/// What at least half of the rows have, where nearly all others have some of it: those at the boundary.
 std::vector<Index> common_stencil(const StencilSample& sample) {
   constexpr double kNearlyAll = 0.9;
   std::map<std::vector<Index>, std::size_t> counts;
   for (std::size_t s = 0; s < sample.degree.size(); ++s) ++counts[stencil_of(sample, s)];
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   if (most == counts.end() || 2 * most->second < sample.degree.size()) return {};
-  std::size_t parts = 0;
+  std::size_t covered = 0;
   for (const auto& [stencil, count] : counts) {
-    if (std::ranges::includes(most->first, stencil)) parts += count;
+    if (std::ranges::includes(most->first, stencil)) covered += count;
   }
-  return static_cast<double>(parts) < kNearlyAll * static_cast<double>(sample.degree.size()) ? std::vector<Index>{}
-                                                                                             : most->first;
+  return static_cast<double>(covered) < kNearlyAll * static_cast<double>(sample.degree.size()) ? std::vector<Index>{}
+                                                                                               : most->first;
 }
 
 /// Distances behind the first one as the middles of c or c − 1, c, c + 1; nothing where they are of another form.

@@ -6,9 +6,9 @@
 
 namespace taskdag::kernels::rcm {
 
-/// Where the k-th of `parts` equal parts of [begin, end) begins.
-__device__ inline Index boundary(Index begin, Index end, unsigned k, unsigned parts) {
-  return static_cast<Index>(begin + (end - begin) * std::int64_t{k} / parts);
+/// Where the k-th of `count` equal ranges of [begin, end) begins.
+__device__ inline Index boundary(Index begin, Index end, unsigned k, unsigned count) {
+  return static_cast<Index>(begin + (end - begin) * std::int64_t{k} / count);
 }
 
 /// Sum over the threads before this one; `total` over all. The whole block.
@@ -81,7 +81,7 @@ __device__ void claim_range(const Walk& walk, Index first, Index last, const Nod
   between_hubs(walk, first, last, node_at, [&](Index from, Index to, int log2_lanes) {
     for (Index tile = from; tile < to; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, to, log2_lanes, node_at);
-      claim(walk, share.part, share.position);
+      claim(walk, share.edges, share.position);
     }
   });
 }
@@ -93,7 +93,7 @@ __device__ Index count_range(const Walk& walk, Index first, Index last, const No
   between_hubs(walk, first, last, node_at, [&](Index from, Index to, int log2_lanes) {
     for (Index tile = from; tile < to; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, to, log2_lanes, node_at);
-      mine += count_children(walk, share.part, share.position);
+      mine += count_children(walk, share.edges, share.position);
     }
   });
   Index total = 0;
@@ -109,8 +109,8 @@ __device__ Index put_range(const Walk& walk, Index first, Index last, Index to, 
     for (Index tile = from; tile < end; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, end, log2_lanes, node_at);
       Index total = 0;
-      const Index before = block_scan(count_children(walk, share.part, share.position), total);
-      put_children(walk, share.part, share.position, to + before, put);
+      const Index before = block_scan(count_children(walk, share.edges, share.position), total);
+      put_children(walk, share.edges, share.position, to + before, put);
       to += total;
     }
   });
@@ -126,11 +126,11 @@ __device__ void take_range(const Walk& walk, Index first, Index last, const Node
   between_hubs(walk, first, last, node_at, [&](Index from, Index to, int log2_lanes) {
     for (Index tile = from; tile < to; tile += kBlock >> log2_lanes) {
       const Share share = share_of(walk, tile, to, log2_lanes, node_at);
-      EdgeOffset e = share.part.first;
-      while (__any_sync(0xFFFFFFFFU, e < share.part.last)) {
+      EdgeOffset e = share.edges.first;
+      while (__any_sync(0xFFFFFFFFU, e < share.edges.last)) {
         Index v[kBatch];
         Index old[kBatch];
-        const auto count = static_cast<int>(max(min(share.part.last - e, EdgeOffset{kBatch}), EdgeOffset{0}));
+        const auto count = static_cast<int>(max(min(share.edges.last - e, EdgeOffset{kBatch}), EdgeOffset{0}));
 #pragma unroll
         for (int k = 0; k < kBatch; ++k) v[k] = k < count ? __ldg(walk.graph.neighbours + e + k) : 0;
 #pragma unroll

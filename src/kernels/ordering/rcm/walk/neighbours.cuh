@@ -7,33 +7,33 @@
 
 namespace taskdag::kernels::rcm {
 
-/// Some neighbours of a node, those of one thread.
-struct Part {
+/// Some edges of a node, those of one thread.
+struct EdgeRange {
   EdgeOffset first;
   EdgeOffset last;
 };
 
-/// That of one of 2^log2_lanes threads.
-__device__ inline Part part_of(EdgeOffset begin, EdgeOffset end, Index lane, int log2_lanes) {
+/// The edges of one of 2^log2_lanes threads among a node's.
+__device__ inline EdgeRange edges_of(EdgeOffset begin, EdgeOffset end, Index lane, int log2_lanes) {
   const EdgeOffset each = (end - begin + (EdgeOffset{1} << log2_lanes) - 1) >> log2_lanes;
   const EdgeOffset first = min(begin + lane * each, end);
   return {first, min(first + each, end)};
 }
 
-/// Calls take(v[], count) for batches of the part's neighbours.
+/// Calls take(v[], count) for batches of the neighbours at `edges`.
 template <class Take>
-__device__ void for_batches(const Walk& walk, const Part& part, const Take& take) {
-  for (EdgeOffset e = part.first; e < part.last; e += kBatch) {
+__device__ void for_batches(const Walk& walk, const EdgeRange& edges, const Take& take) {
+  for (EdgeOffset e = edges.first; e < edges.last; e += kBatch) {
     Index v[kBatch];
-    const auto count = static_cast<int>(min(part.last - e, EdgeOffset{kBatch}));
+    const auto count = static_cast<int>(min(edges.last - e, EdgeOffset{kBatch}));
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) v[k] = k < count ? __ldg(walk.graph.neighbours + e + k) : 0;
     take(v, count);
   }
 }
 
-__device__ inline void claim(const Walk& walk, const Part& part, Index position) {
-  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+__device__ inline void claim(const Walk& walk, const EdgeRange& edges, Index position) {
+  for_batches(walk, edges, [&](const Index(&v)[kBatch], int count) {
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       if (k < count) atomicMin(walk.owner + v[k], position);
@@ -41,9 +41,9 @@ __device__ inline void claim(const Walk& walk, const Part& part, Index position)
   });
 }
 
-__device__ inline Index count_children(const Walk& walk, const Part& part, Index position) {
+__device__ inline Index count_children(const Walk& walk, const EdgeRange& edges, Index position) {
   Index children = 0;
-  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+  for_batches(walk, edges, [&](const Index(&v)[kBatch], int count) {
     Index owner[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
@@ -54,8 +54,8 @@ __device__ inline Index count_children(const Walk& walk, const Part& part, Index
 }
 
 template <class Put>
-__device__ void put_children(const Walk& walk, const Part& part, Index position, Index to, const Put& put) {
-  for_batches(walk, part, [&](const Index(&v)[kBatch], int count) {
+__device__ void put_children(const Walk& walk, const EdgeRange& edges, Index position, Index to, const Put& put) {
+  for_batches(walk, edges, [&](const Index(&v)[kBatch], int count) {
     Index owner[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) owner[k] = k < count ? __ldcg(walk.owner + v[k]) : kFree;
@@ -69,7 +69,7 @@ __device__ void put_children(const Walk& walk, const Part& part, Index position,
 /// The calling thread's share of a node when positions come in tiles of kBlock / lanes from `tile` on.
 struct Share {
   Index position;
-  Part part;
+  EdgeRange edges;
 };
 template <class NodeAt>
 __device__ Share share_of(const Walk& walk, Index tile, Index last, int log2_lanes, const NodeAt& node_at) {
@@ -79,7 +79,7 @@ __device__ Share share_of(const Walk& walk, Index tile, Index last, int log2_lan
   const EdgeOffset begin = __ldg(walk.graph.offsets + node);
   const EdgeOffset end = __ldg(walk.graph.offsets + node + 1);
   const Index lane = static_cast<Index>(threadIdx.x) & ((Index{1} << log2_lanes) - 1);
-  return {position, part_of(begin, end, lane, log2_lanes)};
+  return {position, edges_of(begin, end, lane, log2_lanes)};
 }
 
 /// A thread's share of a level that is one tile: its first neighbours stay in registers from step to step.
@@ -87,7 +87,7 @@ struct Held {
   Index position;
   Index v[kBatch];
   int count;
-  Part rest;
+  EdgeRange rest;
   unsigned children;  ///< bit k: v[k] is one
 };
 
@@ -96,12 +96,12 @@ __device__ Held hold(const Walk& walk, Index first, Index last, const NodeAt& no
   const Share share = share_of(walk, first, last, walk.log2_lanes, node_at);
   Held held;
   held.position = share.position;
-  held.count = static_cast<int>(min(share.part.last - share.part.first, EdgeOffset{kBatch}));
+  held.count = static_cast<int>(min(share.edges.last - share.edges.first, EdgeOffset{kBatch}));
 #pragma unroll
   for (int k = 0; k < kBatch; ++k) {
-    held.v[k] = k < held.count ? __ldg(walk.graph.neighbours + share.part.first + k) : 0;
+    held.v[k] = k < held.count ? __ldg(walk.graph.neighbours + share.edges.first + k) : 0;
   }
-  held.rest = {share.part.first + held.count, share.part.last};
+  held.rest = {share.edges.first + held.count, share.edges.last};
   held.children = 0;
   return held;
 }

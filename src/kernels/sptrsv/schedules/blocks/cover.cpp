@@ -28,12 +28,12 @@ Cover cover_forward(const RowBlocks& blocks, Index most_rows) {
         open.rows += block.rows;
         continue;
       }
-      const Index parts = (block.rows + most_rows - 1) / most_rows;
-      if (at(parts) > pieces.size()) pieces.resize(at(parts));
-      for (Index part = 0; part < parts; ++part) {
-        const Index begin = static_cast<Index>(std::int64_t{block.rows} * part / parts);
-        const Index end = static_cast<Index>(std::int64_t{block.rows} * (part + 1) / parts);
-        pieces[at(part)].push_back({block.first + begin, end - begin});
+      const Index count = (block.rows + most_rows - 1) / most_rows;
+      if (at(count) > pieces.size()) pieces.resize(at(count));
+      for (Index piece = 0; piece < count; ++piece) {
+        const Index begin = static_cast<Index>(std::int64_t{block.rows} * piece / count);
+        const Index end = static_cast<Index>(std::int64_t{block.rows} * (piece + 1) / count);
+        pieces[at(piece)].push_back({block.first + begin, end - begin});
       }
     }
     close();

@@ -31,7 +31,7 @@ static_assert(kAlign % kRun == 0);
 /// Instead of a number that says where an operand is: there is none.
 inline constexpr Index kNone = INT_MIN;
 
-/// Rows of a portion, in the order of its steps, and where its parts begin. Inner entries have both ends in the
+/// Rows of a portion, in the order of its steps, and where its arrays begin. Inner entries have both ends in the
 /// portion. Portions whose rows are coupled alike have the lists that say so in common (share_patterns()), and values
 /// of their own. So these lists hold differences: to the portion's first row, or to its `rhs_base` or `x_base`.
 struct Portion {

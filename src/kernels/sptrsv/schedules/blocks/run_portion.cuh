@@ -46,7 +46,7 @@ inline constexpr std::size_t kLine = 128;
 template <class Value>
 inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
 
-/// The parts of a portion in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
+/// The arrays of a portion in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
 /// whose units of 32 bytes end in two lines read them twice. Patterns come first, so that those of the portion before
 /// stay where they are if they are this one's, too.
 template <class Value>
@@ -56,9 +56,9 @@ class SharedPortion {
   /// right-hand sides. lists: whether lists of rows are to be there.
   __device__ SharedPortion(std::byte* memory, const Portion& portion, bool pivots, bool lists) {
     std::size_t used = 0;
-    const auto take = [&](auto*& part, Index size) {
-      part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(memory + used);
-      used += padded(static_cast<std::size_t>(size) * sizeof(*part));
+    const auto take = [&](auto*& array, Index size) {
+      array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(memory + used);
+      used += padded(static_cast<std::size_t>(size) * sizeof(*array));
     };
     take(step, portion.steps);
     take(operand, portion.inner_entries);
@@ -302,7 +302,7 @@ __device__ void start(const PortionArguments& a, const Portion& portion, const S
   }
 }
 
-/// A lane's part of a step, read before the step's operands are there.
+/// A lane's share of a step, read before the step's operands are there.
 template <int kAhead>
 struct LaneOfStep {
   int row = -1;  ///< −1: not the first lane of a row

@@ -63,7 +63,7 @@ __global__ void load_kernel(Offset entries, const Offset* source, const double* 
   }
 }
 
-/// Looks at the result and brings it to its place, if there is one.
+/// Looks at the result and moves it to where it is wanted, if that is elsewhere.
 __global__ void finish_kernel(Index rows, const double* y, const Index* x_index, double* x, int* non_finite) {
   const auto i = static_cast<Index>(cuda::element());
   if (i >= rows) return;
@@ -133,11 +133,11 @@ class CusparseSweep final : public Sweep {
 
  private:
   void copy_triangle(const SweepInput& input, cudaStream_t stream) {
-    const auto places = static_cast<std::size_t>(rows_) + 1;
+    const auto size = static_cast<std::size_t>(rows_) + 1;
     // Patterns that store no diagonal get one here.
     static_cast<void>(checked_offset(std::int64_t{input.pattern.entries} + rows_, "the triangle with its diagonal"));
-    offsets_ = {places, stream};
-    const cuda::ScratchArray<Offset> length(places, stream);
+    offsets_ = {size, stream};
+    const cuda::ScratchArray<Offset> length(size, stream);
     count_kernel<<<cuda::element_blocks(rows_ + std::int64_t{1}), cuda::kElementBlock, 0, stream>>>(
         rows_, input.ranges->count.data(), length.data());
     cuda::check_launch("count_kernel");

@@ -14,7 +14,7 @@ inline constexpr Index kPartEntries = 256;
 
 /// The rows of a triangle and, numbered on behind them, the parts of its long rows: *items*, each with a level.
 ///
-/// A part has the level that its own operands give it; it has no right-hand side and no place in the result. A row in
+/// A part has the level that its own operands give it; it has no right-hand side and no element of the result. A row in
 /// parts waits for these alone, and the long rows of a level are a level of their own behind it: so a row and its parts
 /// are never in one warp task, nor in one level. Levels are numbered anew, in the same order.
 struct CutTriangle {

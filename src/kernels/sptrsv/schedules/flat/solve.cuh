@@ -56,8 +56,8 @@ struct Settled {
     wait_for_last_launch();  // column and value have been asked for; nothing else until the level before ends
 #pragma unroll
     for (int k = 0; k < Batch; ++k) {
-      // Through the first-level cache, so that operands that all rows have in common crowd no place of the second. If
-      // the level before was still at work when this launch began, that cache may hold lines from before its end.
+      // Through the first-level cache, so that operands that all rows have in common crowd nothing out of the second.
+      // If the level before was still at work when this launch began, that cache may hold lines from before its end.
       value[k] = Overlaps ? slots.peek(index[k]) : slots.slot[index[k]];
     }
   }

@@ -253,7 +253,7 @@ ScratchArray<std::int64_t> count_all(JoinedTriangle& result, const SweepInput& i
   return terms_begin;
 }
 
-/// Makes an entry of the terms of each place, in the order of places.
+/// Makes an entry of the terms of each row and column, in that order.
 void join_terms(JoinedTriangle& result, const ListedTerms& scratch, const Terms& listed, const Keys& keys,
                 const std::int64_t* terms_begin, cudaStream_t stream) {
   const Offset terms = result.terms;

@@ -71,12 +71,12 @@ __global__ void measure_chains(Index rows, const Index* head, Index* rows_of) {
 }
 
 __global__ void settle(SweepOrder order, const Index* head, Index most_rows, const Offset* first, const Index* count,
-                       Index* place, Offset* outer_first, Index* outer_count) {
+                       Index* number, Offset* outer_first, Index* outer_count) {
   const auto s = static_cast<Index>(element());
   if (s >= order.rows) return;
   const Index row = order(s);
   const Index mine = (s - head[s]) % most_rows;
-  place[row] = mine;
+  number[row] = mine;
   outer_count[row] = count[row] - mine;
   outer_first[row] = order.lower ? first[row] : first[row] + mine;
 }
@@ -108,7 +108,7 @@ Supernodes find(const SweepInput& input, cudaStream_t stream) {
   found.most_rows = std::min(static_cast<Index>(most - in_chains.begin()), kMostRows);
   found.share = 1.0 - static_cast<double>(in_chains[1]) / rows;
   settle<<<element_blocks(rows), kElementBlock, 0, stream>>>(order, head.data(), found.most_rows, first, count,
-                                                             found.place.data(), found.outer.first.data(),
+                                                             found.number.data(), found.outer.first.data(),
                                                              found.outer.count.data());
   cuda::check_launch("settle");
   return found;

@@ -15,18 +15,18 @@ __device__ SweepOrder order_of(const Blocks& b) { return {b.rows, b.lower}; }
 
 __device__ double* inverse_of(const Blocks& b, Index row) { return b.inverse + std::int64_t{row} * b.most_rows; }
 
-/// The row with place `place` in the supernode of the row that is number s of the sweep and has place `mine` there.
-__device__ Index row_at(const SweepOrder& order, Index s, Index mine, Index place) { return order(s - mine + place); }
+/// Row `number` of the supernode of the row that is number s of the sweep and row `mine` there.
+__device__ Index row_at(const SweepOrder& order, Index s, Index mine, Index number) { return order(s - mine + number); }
 
 /// A thread a supernode: forward substitution with the columns of the unit matrix.
 __global__ void invert_blocks(Blocks b, const double* source, const double* pivot) {
   const auto s = static_cast<Index>(element());
   if (s >= b.rows) return;
   const SweepOrder order = order_of(b);
-  if (b.place[order(s)] != 0) return;
+  if (b.number[order(s)] != 0) return;
   for (Index p = 0; s + p < b.rows; ++p) {
     const Index row = order(s + p);
-    if (b.place[row] != p) return;
+    if (b.number[row] != p) return;
     const double inverse_pivot = pivot ? pivot[row] : 1.0;
     double* const mine = inverse_of(b, row);
     for (Index q = 0; q < p; ++q) {
@@ -47,7 +47,7 @@ __global__ void load_outer(Blocks b, const double* source, double* values) {
   if (s >= b.rows) return;
   const SweepOrder order = order_of(b);
   const Index row = order(s);
-  const Index mine = b.place[row];
+  const Index mine = b.number[row];
   const double* const inverse = inverse_of(b, row);
   for (Index k = static_cast<Index>(threadIdx.x) % kWarpSize; k < b.outer_count[row]; k += kWarpSize) {
     double sum = 0.0;
@@ -64,7 +64,7 @@ __global__ void scale_rows(Blocks b, const double* rhs, const Index* rhs_index, 
   if (s >= b.rows) return;
   const SweepOrder order = order_of(b);
   const Index row = order(s);
-  const Index mine = b.place[row];
+  const Index mine = b.number[row];
   const double* const inverse = inverse_of(b, row);
   double sum = 0.0;
   for (Index q = 0; q <= mine; ++q) {

@@ -8,16 +8,16 @@
 namespace taskdag::kernels::supernodes {
 
 /// What the kernels need of the supernodes and of the triangle, in device memory. Rows of the matrix; D⁻¹ is a lower
-/// triangle of `most_rows` columns, by row and place.
+/// triangle of `most_rows` columns, by row and number in the supernode.
 struct Blocks {
   Index rows;
   bool lower;
   Index most_rows;
-  const Index* place;
+  const Index* number;
   const Offset* outer_first;
   const Index* outer_count;
   const Offset* source_entry;  ///< as in SweepInput
-  double* inverse;             ///< D⁻¹ of row i: [i · most_rows, i · most_rows + place[i]]
+  double* inverse;             ///< D⁻¹ of row i: [i · most_rows, i · most_rows + number[i]]
 };
 
 /// Fills the inverses and the outer values D⁻¹ A, at the entries of the pattern; others stay untouched. `source` and

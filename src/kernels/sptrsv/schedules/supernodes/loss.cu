@@ -21,9 +21,9 @@ struct Values {
 
   [[nodiscard]] __device__ double entry(Offset e) const { return fabs(source[b.source_entry ? b.source_entry[e] : e]); }
   [[nodiscard]] __device__ double diagonal(Index row) const { return pivot ? 1.0 / fabs(pivot[row]) : 1.0; }
-  /// Of `row` and the row at place t of its supernode.
+  /// Of `row` and the row t of its supernode.
   [[nodiscard]] __device__ double inner(Index row, Index t) const {
-    return t == b.place[row] ? diagonal(row) : entry(inner_entry(order, b.outer_first[row], b.outer_count[row], t));
+    return t == b.number[row] ? diagonal(row) : entry(inner_entry(order, b.outer_first[row], b.outer_count[row], t));
   }
 };
 
@@ -33,7 +33,7 @@ __global__ void sum_rows(const Values v, double* size) {
   if (row >= v.b.rows) return;
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   double sum = 0.0;
-  for (Index t = lane; t <= v.b.place[row]; t += kWarpSize) sum += v.inner(row, t);
+  for (Index t = lane; t <= v.b.number[row]; t += kWarpSize) sum += v.inner(row, t);
   for (Index k = lane; k < v.b.outer_count[row]; k += kWarpSize) sum += v.entry(v.b.outer_first[row] + k);
   sum = cuda::LaneGroup(lane, kWarpSize).sum(sum);
   if (lane == 0) size[row] = sum;
@@ -43,7 +43,7 @@ __global__ void sum_rows(const Values v, double* size) {
 __device__ double loss_of(const Values& v, const double* size, Index s) {
   if (s >= v.b.rows) return 1.0;
   const Index row = v.order(s);
-  const Index mine = v.b.place[row];
+  const Index mine = v.b.number[row];
   double sum = 0.0;
   for (Index t = 0; t <= mine; ++t) {
     const double* const inverse = v.b.inverse + std::int64_t{v.order(s - mine + t)} * v.b.most_rows;

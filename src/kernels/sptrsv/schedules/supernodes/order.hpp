@@ -6,11 +6,11 @@
 
 namespace taskdag::kernels::supernodes {
 
-/// Place of the entry in which a row meets row `place` of its supernode: they lie beside the outer entries, which are
+/// The entry in which a row meets row `number` of its supernode: they lie beside the outer entries, which are
 /// [first, first + count).
 [[nodiscard]] __host__ __device__ inline Offset inner_entry(const SweepOrder& order, Offset first, Index count,
-                                                            Index place) {
-  return order.lower ? first + count + place : first - 1 - place;
+                                                            Index number) {
+  return order.lower ? first + count + number : first - 1 - number;
 }
 
 }  // namespace taskdag::kernels::supernodes

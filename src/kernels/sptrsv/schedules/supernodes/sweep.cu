@@ -17,7 +17,7 @@ class SupernodesSweep final : public Sweep, public RewritesRows {
       : rows_(input.pattern.rows),
         lower_(input.triangle == Triangle::lower),
         most_rows_(condensed.found.most_rows),
-        place_(copy_of(condensed.found.place.data(), rows(), stream)),
+        number_(copy_of(condensed.found.number.data(), rows(), stream)),
         outer_first_(copy_of(condensed.found.outer.first.data(), rows(), stream)),
         outer_count_(copy_of(condensed.found.outer.count.data(), rows(), stream)),
         source_entry_(copy_of(input.source_entry, static_cast<std::size_t>(input.pattern.entries), stream)),
@@ -48,7 +48,7 @@ class SupernodesSweep final : public Sweep, public RewritesRows {
   [[nodiscard]] const Index* result_index() const override { return sweep_->result_index(); }
 
   [[nodiscard]] std::int64_t bytes() const override {
-    return place_.bytes() + outer_first_.bytes() + outer_count_.bytes() + source_entry_.bytes() + rhs_index_.bytes() +
+    return number_.bytes() + outer_first_.bytes() + outer_count_.bytes() + source_entry_.bytes() + rhs_index_.bytes() +
            inverse_.bytes() + values_.bytes() + row_size_.bytes() + scaled_.bytes() + sweep_->bytes();
   }
 
@@ -60,7 +60,7 @@ class SupernodesSweep final : public Sweep, public RewritesRows {
     return {rows_,
             lower_,
             most_rows_,
-            place_.data(),
+            number_.data(),
             outer_first_.data(),
             outer_count_.data(),
             source_entry_.data(),
@@ -70,7 +70,7 @@ class SupernodesSweep final : public Sweep, public RewritesRows {
   Index rows_;
   bool lower_;
   Index most_rows_;
-  cuda::DeviceArray<Index> place_;
+  cuda::DeviceArray<Index> number_;
   cuda::DeviceArray<Offset> outer_first_;
   cuda::DeviceArray<Index> outer_count_;
   cuda::DeviceArray<Offset> source_entry_;  ///< empty: the identity

@@ -18,8 +18,7 @@ struct SevenPoints {
   static constexpr Index kUnknowns = 1;  ///< of a point, a row each; that many lanes have a line
   static constexpr Index kEntries = 3;   ///< of a row, at most
   static constexpr Index kPlanes = 4;    ///< of a pencil
-  static constexpr Index kPassing =
-      1;  ///< places without a line of their own: they pass on the last lines of the band before
+  static constexpr Index kPassing = 1;   ///< places that compute no line: they pass on those of the band before
   static constexpr Index kBehind = 1;    ///< columns that a line is behind the line before it
   static constexpr Index kShear = 0;     ///< lines by which the lanes of a plane are shifted against the plane below
   static constexpr int kGroup = 8;       ///< steps that are loaded at once
@@ -102,8 +101,7 @@ struct InSingle : Grid {
 /// a slab, slab by slab; some have no line.
 template <class Points>
 struct Pencils {
-  static constexpr Index kPlaces =
-      kLanes / Points::kUnknowns;  ///< for a line each: kUnknowns lanes; some may have none
+  static constexpr Index kPlaces = kLanes / Points::kUnknowns;  ///< for a line each; some may have none
   static constexpr Index kLines = kPlaces - Points::kPassing;
 
   Index columns = 0;

@@ -10,7 +10,7 @@
 ///   compute warp of the plane below writes it; for the first plane a fetcher does, or another block of the cluster.
 ///   The plane's compute warp reads and resets it. The value is its own flag; the slot is free when the reader's
 ///   `done` says so. At the grid's rim, where there is no plane below, it is 0 and stays so.
-/// - The results of the band before that lanes pass on come from a fetcher likewise: on grids of seven points in the
+/// - The results of the band before that lanes pass on come from a fetcher, too: on grids of seven points in the
 ///   slot of lane 0 in `below`, on those of 27 in the slots of these lanes in `ring`, which movers leave alone.
 /// - `done` counts, for each compute warp, the steps that it has finished. All others read it.
 /// - `fed` is, for each mover, where its last chunk ends. The plane's compute warp reads it. The movers of a plane take

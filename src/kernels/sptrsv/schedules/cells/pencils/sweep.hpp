@@ -9,7 +9,7 @@
 /// lines of a plane (compute_warp_of_27.cuh). In the block that holds the pencil warps have roles:
 /// - The *compute warps* take starts (scaled right-hand sides) from a ring in shared memory and leave results there.
 ///   Each hands its results to the compute warp above; the last one hands them to the next slab's pencil by way of the
-///   device's memory, and the last lanes theirs to the next pencil of the slab likewise.
+///   device's memory, by which the last lanes hand theirs to the next pencil of the slab, too.
 /// - The *loader* streams the entries in by bulk copies.
 /// - The *movers* write results out, line by line, and put starts in their slots.
 /// - The *fetchers* bring what other pencils hand on.
