@@ -19,6 +19,9 @@ SUBJECT_COLUMNS, COMMITS = 72, 40
 WORDS = re.compile(r"\b(nobody|somebody|whoever|likewise)\b|\b(the rival's time to ours|up to so many)\b", re.I)
 # Words that were coined where the field has one, or that the code had two of: docs/glossary.md has what took their place.
 RETIRED = re.compile(r"errand|meeting|outlook", re.I)
+# A cell is one of the schedule `cells`; what a core runs between two barriers is its portion.
+CELL = re.compile(r"(?<![a-z])cells?(?![a-z])|Cells?(?![a-z])")
+CELL_FREE = ("src/dag", "src/kernels/sptrsv/host", "src/kernels/sptrsv/schedules/blocks", "src/papers/boehnlein")
 READS_OPTION = re.compile(r"\bPetscOptions(Bool|(Bounded|Range)?(Int|Real)|Scalar|String|EList|Enum|FList)\(")
 # The fields of the papers' schedules in the public options: what passes them on knows the struct Study alone.
 STUDY = re.compile(r"AtaFlow|AtaSize|ata_rows")
@@ -26,8 +29,7 @@ STUDY_FREE = ("src/kernels", "src/solver", "petsc_plugin")
 STUDY_DECLARED = "petsc_plugin/declared/table.py"
 # Folders and files that are free of them; NOT_YET: the rest, which is to become so.
 FREE = ("README.md", "docs/*.md", "include/**/*", "src/**/*", "petsc_plugin/**/*")
-NOT_YET = ("docs/CHANGELOG.md",  # the past
-           "src/kernels/sptrsv/schedules/cells/pencils/")
+NOT_YET = ("docs/CHANGELOG.md",)  # the past
 
 
 def too_long(readme):
@@ -58,6 +60,12 @@ def retired_words(texts):
     """texts: file → text. In identifiers, too."""
     return [f"{file}:{number}: {line.strip()}" for file, text in texts.items() if file.startswith(("src/", "include/", "petsc_plugin/"))
             for number, line in enumerate(text.split("\n"), 1) if RETIRED.search(line)]
+
+
+def other_cells(texts):
+    """texts: file → text. In identifiers, too."""
+    return [f"{file}:{number}: {line.strip()}" for file, text in texts.items() if file.startswith(CELL_FREE)
+            for number, line in enumerate(text.split("\n"), 1) if CELL.search(line)]
 
 
 def other_readers(texts):
@@ -101,6 +109,7 @@ def self_test():
         (unwanted_words({"a.hpp": "// Nobody waits.\n", "b.md": "and likewise\nwhoever, somebody\n"}), 3),
         (unwanted_words({"b.md": "The rival's time to ours\n"}), 1),
         (retired_words({"src/a.hpp": "int kErrands = 0;\nint two_meetings;\nint rows;", "docs/a.md": "errand"}), 2),
+        (other_cells({"src/dag/a.hpp": "int kMostCells;\nint cell_of;\nint excellent;", "src/a.cpp": "cells"}), 2),
         (other_readers({"petsc_plugin/options.cpp": "PetscOptionsInt(name)", "a.cpp": "PetscOptionsGetInt(name)"}), 0),
         (other_readers({"a.cpp": "PetscCall(PetscOptionsBoundedInt(name, 1));\nPetscOptionsBool(name)"}), 2),
         (study_fields({STUDY_DECLARED: "AtaFlow", "petsc_plugin/a.cpp": "Study study;"}), 0),
@@ -119,7 +128,7 @@ def main():
     log, texts, plugin = read_log(), free_texts(), texts_of(["petsc_plugin/**/*.cpp"])
     found = too_long((ROOT / "README.md").read_text(encoding="utf-8"))
     found += long_newest((ROOT / "docs/CHANGELOG.md").read_text(encoding="utf-8")) + long_subjects(log) + unwanted_words(texts) + retired_words(texts)
-    found += other_readers(plugin) + study_fields(texts_of(f"{folder}/**/*.?*" for folder in STUDY_FREE))
+    found += other_cells(texts) + other_readers(plugin) + study_fields(texts_of(f"{folder}/**/*.?*" for folder in STUDY_FREE))
     print("\n".join(found) if found else f"{len(log.splitlines())} commits, {len(texts)} files, nothing found")
     return bool(found)
 
