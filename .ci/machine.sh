@@ -13,7 +13,14 @@ has_header() { echo "#include <$1>" | g++ -x c++ -fsyntax-only - 2>/dev/null; }
 
 has_petsc() { [ -n "${PETSC_DIR:-}" ] || pkg-config --exists PETSc || pkg-config --exists petsc; }
 
-has_petsc4py() { python3 -c "import petsc4py" || /usr/bin/python3 -c "import petsc4py"; }
+# petsc4py_python: the first Python that has petsc4py.
+petsc4py_python() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    "$python" -c "import petsc4py" 2>/dev/null && echo "$python" && return
+  done
+  return 1
+}
 
 # A PETSc of one's own has them with it, or not: no package helps there.
 has_petsc_examples() { [ -n "${PETSC_DIR:-}" ] || compgen -G '/usr/share/petsc/*/share/petsc/examples/src'; }
@@ -53,7 +60,7 @@ ci clang-format command -v clang-format
 ci clang-tidy command -v clang-tidy
 ci clang command -v clang++
 ci shellcheck command -v shellcheck
-ci python3-petsc4py has_petsc4py
+ci python3-petsc4py petsc4py_python
 ci tcl command -v tclsh
 ci dpkg-dev command -v dpkg-shlibdeps
 ci doxygen command -v doxygen

@@ -92,8 +92,6 @@ example_test(slurm_ranks_per_gpu 0 "--ntasks-per-node=8 --cpus-per-task=1"
 example_test(petsc4py 0 "reason [1-9].*iterations" ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
 example_test(petsc4py_settings 0 "'type': 'icc', 'threads': 1.*reason [1-9].*is refused with code 63"
   env TASKDAG_SCRIPT=settings.py ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag>)
-example_test(petsc4py_time_steps 0 "step 2: set-up .* ms, solve .* ms, [1-9].* iterations"
-  env TASKDAG_SCRIPT=time_steps.py ${here}/5_petsc4py/run.sh $<TARGET_FILE:petsctaskdag> -n 50 -steps 3)
 example_test(fortran 0 "type 1, threads 1, ordering natural, iterations [1-9]" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag>)
 example_test(fortran_on_two_ranks 0 "type 3, threads 1, ordering natural, iterations [1-9]"
   env "MPIEXEC=${MPIEXEC_EXECUTABLE} -n 2" ${here}/7_fortran/run.sh $<TARGET_FILE:petsctaskdag> -pc_taskdag_type sor)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes a site of the documents, with the manual pages of functions and what the headers say, and checks every link.
 
-usage: build.py DIRECTORY     DIRECTORY/site is the site; needs mkdocs-material (PYTHONPATH) and doxygen
+usage: build.py DIRECTORY [TUTORIALS]
+DIRECTORY/site is the site; TUTORIALS: pages of the tutorials with what they print, where tutorials.py has made them.
+Needs mkdocs-material (PYTHONPATH) and doxygen.
 What the documents link is copied, from wherever in the project it lies; of a folder without a README.md its files are listed.
 """
 import html.parser
@@ -76,6 +78,13 @@ def write_manual(folder):
     (folder / "README.md").write_text(index, encoding="utf-8")
 
 
+def write_tutorials(folder, pages):
+    """Beside the scripts, which the list of them names; here it names the pages."""
+    shutil.copytree(pages, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.json"))
+    index = folder / "README.md"
+    index.write_text(re.sub(r"\]\((\d_\w+)\.py\)", r"](\1.md)", index.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def write_headers(folder, declared):
     """declared: where the headers go that are made of the declarations of settings."""
     generate.main(declared)
@@ -114,11 +123,13 @@ def dead_links(site):
                 yield f"{path.relative_to(site)}: {target} leads nowhere"
 
 
-def main(directory):
+def main(directory, tutorials=None):
     source, site = directory / "source", directory / "site"
     shutil.rmtree(source, ignore_errors=True)
     copy(source)
     write_manual(source / "docs/manual")
+    if tutorials and list(tutorials.glob("*.md")):
+        write_tutorials(source / "examples/tutorials", tutorials)
     write_headers(source / "headers", directory / "declared")
     shutil.copy(HERE / "mkdocs.yml", directory)
     settings = (directory / "mkdocs.yml").read_text(encoding="utf-8") + "docs_dir: source\nsite_dir: site\n"
@@ -130,6 +141,6 @@ def main(directory):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
+    sys.exit(main(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:])))
