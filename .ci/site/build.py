@@ -94,6 +94,19 @@ def write_headers(folder, declared):
     subprocess.run(["doxygen", "-"], input=settings, text=True, check=True, cwd=ROOT)
 
 
+def pages_of(folder, source):
+    """Entries of a navigation: the folder's README.md first."""
+    pages = sorted((source / folder).glob("*.md"), key=lambda page: (page.name != "README.md", page.name))
+    return "".join(f"\n      - {page.relative_to(source)}" for page in pages)
+
+
+def write_settings(directory, source):
+    settings = (HERE / "mkdocs.yml").read_text(encoding="utf-8") + "docs_dir: source\nsite_dir: site\n"
+    settings = re.sub(r" (\S+)/\*$", lambda found: pages_of(found[1], source), settings, flags=re.M)
+    (directory / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    shutil.copy(HERE / "extra.css", source)
+
+
 class Links(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -131,9 +144,7 @@ def main(directory, tutorials=None):
     if tutorials and list(tutorials.glob("*.md")):
         write_tutorials(source / "examples/tutorials", tutorials)
     write_headers(source / "headers", directory / "declared")
-    shutil.copy(HERE / "mkdocs.yml", directory)
-    settings = (directory / "mkdocs.yml").read_text(encoding="utf-8") + "docs_dir: source\nsite_dir: site\n"
-    (directory / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    write_settings(directory, source)
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean", "-f", directory / "mkdocs.yml"], check=True)
     dead = list(dead_links(site))
     print("\n".join(dead) if dead else f"{len(list(site.rglob('*.html')))} pages, every link leads somewhere")
