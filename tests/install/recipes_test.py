@@ -16,7 +16,7 @@ import types
 PACKAGING = pathlib.Path("cmake/packaging")
 PETSC = PACKAGING / "petsc/taskdag.py"
 SPACK = PACKAGING / "spack/package.py"
-WHEEL = PACKAGING / "wheel/pyproject.toml"
+WHEEL = pathlib.Path("pyproject.toml")
 CONDA = PACKAGING / "conda/recipe.yaml"
 CONTAINER = PACKAGING / "Containerfile"
 MACHINE = pathlib.Path(".ci/machine.sh")
@@ -247,7 +247,7 @@ def self_test(root):
         copy = pathlib.Path(folder)
         for kept in ("cmake", "docs", "examples", ".ci", "include", "src", "petsc_plugin"):
             shutil.copytree(root / kept, copy / kept, ignore=unread)
-        for kept in ("CMakeLists.txt", "CITATION.cff"):
+        for kept in ("CMakeLists.txt", "CITATION.cff", "pyproject.toml"):
             shutil.copy(root / kept, copy)
         unseen = list(faults(copy))
         for name, old, new, word in MISTAKES:

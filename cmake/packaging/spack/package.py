@@ -17,6 +17,7 @@ class Taskdag(CMakePackage, CudaPackage):
     threads: a C++ library and a plugin for PETSc."""
 
     manual_download = True
+    url = f"file://{os.getcwd()}/taskdag-0.2.0.tar.gz"
 
     license("BSD-2-Clause")
 
@@ -41,9 +42,6 @@ class Taskdag(CMakePackage, CudaPackage):
 
     conflicts("%gcc@:11", msg="TaskDAG is C++20: g++ 12 or newer")
     conflicts("cuda_arch=none", when="+cuda", msg="Name the generations of the GPUs, such as cuda_arch=90")
-
-    def url_for_version(self, version):
-        return f"file://{os.getcwd()}/taskdag-{version}.tar.gz"
 
     def cmake_args(self):
         args = [
