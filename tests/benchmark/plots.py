@@ -62,7 +62,7 @@ def bars(ratios):
     scale = ticks(min(numbers + [1.0]), max(numbers + [1.0]))
     if len(scale) < 2:
         scale = [1.0, 2.0]
-    left, width, top, step = 190, 560, 40, 26
+    left, width, top, step = 190, 560, 40, 32
     height = top + step * len(ratios) + 30
     drawing = Drawing(left + width + 60, height)
     low, high = math.log(scale[0]), math.log(scale[-1])
@@ -80,13 +80,13 @@ def bars(ratios):
     drawing.text(left - 16, height - 8, "ratio of times", "end")
     for number, (problem, pair) in enumerate(ratios.items()):
         y = top + step * number
-        drawing.text(left - 8, y + 14, problem, "end")
+        drawing.text(left - 8, y + 17, problem, "end")
         for k, triangle in enumerate(("lower", "upper")):
             if triangle not in pair:
                 continue
             start, end = sorted((place(1.0), place(pair[triangle])))
-            drawing.box(start, y + 10 * k, end - start, 9, COLOURS[k])
-            drawing.text(max(end, place(1.0)) + 4, y + 10 * k + 9, f"{pair[triangle]:.2g}")
+            drawing.box(start, y + 13 * k, end - start, 12, COLOURS[k])
+            drawing.text(max(end, place(1.0)) + 4, y + 13 * k + 10.5, f"{pair[triangle]:.2g}")
     return drawing.svg()
 
 
