@@ -222,7 +222,7 @@ int failures_of_processes(int count, const std::function<void(int)>& work) {
       alarm(100);
       close(start[1]);
       char nothing = 0;
-      static_cast<void>(read(start[0], &nothing, 1));  // returns when all have been started
+      [[maybe_unused]] const ssize_t none = read(start[0], &nothing, 1);  // returns when all have been started
       try {
         work(k);
       } catch (const std::exception&) {
