@@ -43,9 +43,8 @@ may_skip() {
 }
 echo "== Python, Fortran"
 may_skip "$examples/5_petsc4py/run.sh" "$plugin"
-for script in settings.py time_steps.py; do
-  may_skip env TASKDAG_SCRIPT=$script "$examples/5_petsc4py/run.sh" "$plugin"
-done
+may_skip env TASKDAG_SCRIPT=settings.py "$examples/5_petsc4py/run.sh" "$plugin"
+may_skip env TASKDAG_PLUGIN="$plugin" TASKDAG_SCRIPT="$examples/tutorials/2_time_steps.py" "$examples/5_petsc4py/run.sh" "$plugin"
 may_skip "$examples/7_fortran/run.sh" "$plugin"
 
 echo "== Slurm"
