@@ -64,6 +64,7 @@ echo "$method"
 line '' iterations reason residual set-up 'solve (best)' backend
 show PETSc petsc
 show TaskDAG taskdag
+echo "These set-ups are first ones: TaskDAG's also finds which row waits for which, once for a pattern."
 "$here/6_main_job/plot.sh" "$method" "$results/petsc.csv" "$results/taskdag.csv" "$results/residuals"
 
 if ! converged petsc || ! converged taskdag; then
