@@ -38,7 +38,8 @@ def march(options, prefix):
         ksp.setOperators(a)
         u.copy(b)
         set_up, solve = grid.milliseconds(ksp.setUp), grid.milliseconds(ksp.solve, b, u)
-        PETSc.Sys.Print(f"  {step:4d} {set_up:4.1f} ms {solve:5.1f} ms  {ksp.getIterationNumber():10d}  {u.sum() / n / n:9.4f}")
+        its, heat = ksp.getIterationNumber(), u.sum() / n / n
+        PETSc.Sys.Print(f"  {step:4d} {set_up:4.1f} ms {solve:5.1f} ms  {its:10d}  {heat:9.4f}")
         assert ksp.getConvergedReason() > 0
     return ksp
 
@@ -59,7 +60,8 @@ march("-pc_type jacobi", "jacobi_");
 x, b = ksp.getOperators()[0].createVecs()
 b.set(1.0)
 for _ in range(3):
-    PETSc.Sys.Print(f"set-up {grid.milliseconds(ksp.setUp):.2f} ms, solve {grid.milliseconds(ksp.solve, b, x):.1f} ms")
+    set_up, solve = grid.milliseconds(ksp.setUp), grid.milliseconds(ksp.solve, b, x)
+    PETSc.Sys.Print(f"set-up {set_up:.2f} ms, solve {solve:.1f} ms")
 
 # %% [markdown]
 # And where it changes little, an old factor may do for some steps: `ksp.getPC().setReusePreconditioner(True)`, or

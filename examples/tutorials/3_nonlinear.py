@@ -39,7 +39,7 @@ def jacobian(snes, u, a, p):
 
 # %%
 def newton(options, prefix):
-    """Solves it; prints how many Newton steps and inner iterations that takes, and the time of all."""
+    """Solves it; prints how many Newton steps and inner iterations that takes, and the time."""
     grid.set_options(options, prefix)
     u, f = laplace.createVecs()
     u.set(0.0)
@@ -49,22 +49,23 @@ def newton(options, prefix):
     snes.setJacobian(jacobian, laplace.duplicate(copy=True))
     snes.setFromOptions()
     time = grid.milliseconds(snes.solve, None, u)
-    PETSc.Sys.Print(f"{snes.getIterationNumber()} steps, {snes.getLinearSolveIterations():4d} inner iterations, "
-                    f"{time:4.0f} ms, largest u {u.max()[1]:.6f}: {options}")
+    steps, inner = snes.getIterationNumber(), snes.getLinearSolveIterations()
+    PETSc.Sys.Print(f"{options}\n  {steps} steps, {inner} inner iterations, {time:.0f} ms, "
+                    f"largest u {u.max()[1]:.6f}")
     assert snes.getConvergedReason() > 0
     return snes
 
 
-inner = "-snes_rtol 1e-10 -ksp_type cg -ksp_rtol 1e-4 "
-newton(inner + "-pc_type icc", "petsc_")
-newton(inner + "-pc_type taskdag -pc_taskdag_type icc", "icc_");
+common = "-snes_rtol 1e-10 -ksp_type cg -ksp_rtol 1e-4 "
+newton(common + "-pc_type icc", "petsc_")
+newton(common + "-pc_type taskdag -pc_taskdag_type icc", "icc_");
 
 # %% [markdown]
 # The counts are equal: it is the same factor, computed and applied another way. The first Newton step sets up all of it, the
 # later ones its values alone. An old factor may do, too: it costs inner iterations and saves set-ups.
 
 # %%
-newton(inner + "-pc_type taskdag -pc_taskdag_type icc -snes_lag_preconditioner -2", "lag_");
+newton(common + "-pc_type taskdag -pc_taskdag_type icc -snes_lag_preconditioner -2", "lag_");
 
 # %% [markdown]
 # (−2: made once, in the first step.) Far from the solution inner solves need not be accurate; Eisenstat and Walker's rule

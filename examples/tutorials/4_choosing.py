@@ -35,13 +35,16 @@ def compare(title, a, method, factor, sor=""):
     """Prints a row for each candidate; returns the KSP of the last one."""
     x, b = a.createVecs()
     b.set(1.0)
-    PETSc.Sys.Print(f"{title}; milliseconds\n  {'':18}  set-up  1st solve  2nd solve  iterations")
+    PETSc.Sys.Print(f"{title}; milliseconds")
+    PETSc.Sys.Print(f"  {'':18}  set-up  1st solve  2nd solve  iterations")
     for number, (name, options) in enumerate(candidates.items()):
-        words = f"-ksp_type {method} -ksp_rtol 1e-6 -ksp_max_it 300 " + options.format(factor=factor, sor=sor)
-        ksp = grid.solver(a, words, f"{title.split()[0]}_{number}_")
-        times = [grid.milliseconds(ksp.setUp), *(grid.milliseconds(ksp.solve, b, x) for _ in range(2))]
+        words = f"-ksp_type {method} -ksp_rtol 1e-6 -ksp_max_it 300 {options}"
+        ksp = grid.solver(a, words.format(factor=factor, sor=sor), f"{title.split()[0]}_{number}_")
+        set_up = grid.milliseconds(ksp.setUp)
+        first, second = (grid.milliseconds(ksp.solve, b, x) for _ in range(2))
         failed = "" if ksp.getConvergedReason() > 0 else "  no solution"
-        PETSc.Sys.Print(f"  {name:18} {times[0]:7.1f} {times[1]:10.1f} {times[2]:10.1f}  {ksp.getIterationNumber():10d}{failed}")
+        PETSc.Sys.Print(f"  {name:18} {set_up:7.1f} {first:10.1f} {second:10.1f}"
+                        f"  {ksp.getIterationNumber():10d}{failed}")
     assert ksp.getConvergedReason() > 0
     return ksp
 

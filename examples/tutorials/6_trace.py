@@ -24,9 +24,11 @@ def traced(ordering):
     a = grid.matrix(150)
     x, b = a.createVecs()
     b.set(1.0)
-    ksp = grid.solver(a, "-ksp_type cg -ksp_max_it 2 -ksp_norm_type none -pc_type taskdag -pc_taskdag_type icc "
-                         "-pc_taskdag_schedule engine -pc_taskdag_factor_schedule engine -pc_taskdag_threads 2 "
-                         f"-pc_taskdag_ordering {ordering} -pc_taskdag_trace {ordering}.json", ordering + "_")
+    options = ("-ksp_type cg -ksp_max_it 2 -ksp_norm_type none "
+               "-pc_type taskdag -pc_taskdag_type icc -pc_taskdag_threads 2 "
+               "-pc_taskdag_schedule engine -pc_taskdag_factor_schedule engine "
+               f"-pc_taskdag_ordering {ordering} -pc_taskdag_trace {ordering}.json")
+    ksp = grid.solver(a, options, ordering + "_")
     ksp.solve(b, x)
     ksp.destroy()
 
@@ -63,8 +65,9 @@ for ordering in ("natural", "taskdag_color"):
         tasks = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
     PETSc.Sys.Print(ordering)
     for kind, worker in sorted({(task["name"], task["tid"]) for task in tasks}):
-        took = [task["dur"] for task in tasks if (task["name"], task["tid"]) == (kind, worker)]
-        PETSc.Sys.Print(f"  {kind:29} thread {worker}: {len(took):5d} tasks, {sum(took):6.0f} µs, the longest {max(took):.0f} µs")
+        its = [task["dur"] for task in tasks if (task["name"], task["tid"]) == (kind, worker)]
+        PETSc.Sys.Print(f"  {kind:29} thread {worker}: {len(its):5d} tasks, "
+                        f"{sum(its):6.0f} µs, the longest {max(its):.0f} µs")
 
 # %% [markdown]
 # `-ksp_view` has the numbers of tasks and workers without a trace. Jacobi by tasks (`-pc_taskdag_jacobi_form`) is traced in the
