@@ -67,4 +67,4 @@ for _ in range(3):
 # And where it changes little, an old factor may do for some steps: `ksp.getPC().setReusePreconditioner(True)`, or
 # `-ksp_reuse_preconditioner`, keeps it. It is a trade of iterations for set-ups.
 #
-# `-log_view` shows the phases of a whole run.
+# `-log_view` shows what the phases take in a whole run: `TaskDAGSymbolic`, `TaskDAGNumeric`.
