@@ -10,7 +10,9 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/error.hpp"
 #include "taskdag/export.hpp"
+#include "taskdag/rank_group.hpp"
 
 namespace taskdag {
 
@@ -167,7 +169,35 @@ struct KrylovInfo {
   double bytes_of_iteration = 0.0;  ///< read and written by an iteration, each array once, without the preconditioner
 };
 
+/// A system whose rows are dealt out to ranks: consecutive rows to each, in the ranks' order. What a rank knows beside
+/// the entries of its rows in columns of its own, which are numbered from 0 on.
+struct KrylovRanks {
+  const RankGroup* group = nullptr;  ///< must outlive the object
+  /// The other entries of its rows, in memory of the backend: a column for each row of another rank that is needed. As
+  /// the matrix it stays the caller's and may get other values.
+  CsrView outer;
+  /// Global number of the row that each column of `outer` stands for, ascending.
+  std::vector<std::int64_t> ghosts;
+  /// How long a rank that is computing waits for a number from another one, which is computing, too.
+  double patience_s = 60.0;
+  /// CUDA: whether processes may share a device. They take turns on it, so that each number that passes from one to the
+  /// other costs milliseconds: for tests.
+  bool shared_devices = false;
+};
+
+/// Another rank of a solve has ended or has not answered in time. The object is of no more use.
+class TASKDAG_API RankLost : public Error {
+ public:
+  using Error::Error;
+  ~RankLost() override;
+};
+
 /// Solves A x = b with a matrix that stays the caller's.
+///
+/// On several ranks each calls every function in the same order, with options and tolerances that are equal; vectors
+/// are those of its own rows. In a solve no message passes: ranks write into each other's memory, so they have to be on
+/// one node, on CUDA with a device each that can reach those of the others. Sums are added up in the ranks' order: all
+/// get the same bits, and so decide alike. What one rank cannot do is an error on all.
 ///
 /// Streams are as in Factorization: device memory, asynchronous launches; solve() itself waits for `stream`, since the
 /// outcome is needed on the host. A solve cannot be captured. No input makes it endless: the limit of iterations holds
@@ -181,6 +211,10 @@ class TASKDAG_API Krylov {
   /// and for dense blocks on CUDA; DeviceError, OutOfMemory
   Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
          Stream stream = {});
+  /// The same on several ranks. `a`: entries of the rank's rows in its own columns; a rank may have no rows.
+  /// @throws also Unsupported where the ranks cannot reach each other's memory
+  Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
+         const KrylovRanks& ranks, Stream stream = {});
   ~Krylov();
   Krylov(Krylov&&) noexcept;
   Krylov& operator=(Krylov&&) noexcept;
@@ -194,7 +228,7 @@ class TASKDAG_API Krylov {
 
   /// b, x: `rows` elements in memory of the backend, two arrays. x: the guess where `guess` says so, else not read.
   /// Other arrays than the last time cost nothing. @throws InvalidInput where `stream` is being captured; DeviceError,
-  /// OutOfMemory
+  /// OutOfMemory, RankLost
   KrylovOutcome solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
 
   /// The same by pieces: begin() makes everything up to the first test, go_on() at most so many iterations more, and

@@ -18,6 +18,7 @@
 #include "taskdag/ordering.hpp"
 #include "taskdag/precision.hpp"
 #include "taskdag/processors.hpp"
+#include "taskdag/rank_group.hpp"
 #include "taskdag/row_blocks.hpp"
 #include "taskdag/schedule.hpp"
 #include "taskdag/solve_schedule.hpp"

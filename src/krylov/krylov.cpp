@@ -4,11 +4,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "backends/ranks/agree.hpp"
 #include "krylov/device.hpp"
 #include "krylov/loop.hpp"
+#include "krylov/ranks.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -101,6 +104,7 @@ krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index bloc
 }  // namespace
 
 LinearMap::~LinearMap() = default;
+RankLost::~RankLost() = default;
 
 void DiagonalMap::apply(const double* /*x*/, double* /*y*/, Stream /*stream*/) {
   throw Unsupported("a diagonal is multiplied by in the loop");
@@ -159,26 +163,41 @@ const char* to_string(KrylovForm form) {
 class Krylov::Impl {
  public:
   Impl(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options, Stream stream)
-      : context_(context),
-        options_(options),
-        input_{context_, options_, system_of(a, preconditioner, options.block_size), {preconditioner}} {
-    check_coefficients(options_);
-    if (context_.backend() == Backend::host) {
-      validate(a.pattern, {.square = true});
-      input_.entries = std::int64_t{a.pattern.entries()} * options_.block_size * options_.block_size;
-      const int threads = threads_of_loop(context_, input_.system.rows, input_.entries);
-      input_.cut = cut_rows(a.pattern, input_.system.block, threads);
-    } else {
-      if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on host threads alone");
-      input_.entries = krylov::count_entries(a.pattern, stream);
-      input_.row_threads = threads_of_row(a.pattern.rows, input_.entries);
-    }
+      : Impl(context, options) {
+    look_at(a, preconditioner, stream);
+    all_rows_ = input_.system.rows;
+    input_.most_rows = input_.system.rows;
+    make_loop();
+  }
+  Impl(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
+       const KrylovRanks& ranks, Stream stream)
+      : Impl(context, options) {
+    if (ranks.group == nullptr) throw InvalidInput("a system on several ranks needs their group");
+    group_ = ranks.group;
+    ranks::agree(*group_, [&] {
+      look_at(a, preconditioner, stream);
+      look_at_outer(a, ranks, stream);
+    });
+    const krylov::RankPlan plan = krylov::RankPlan::of(ranks, a.pattern.rows);
+    all_rows_ = plan.rows;
+    input_.most_rows = plan.most_rows;
+    memory_.emplace(context_, ranks, plan, most_sums());
+    input_.links = memory_->links();
+    krylov::Halo& halo = input_.system.halo;
+    halo = memory_->halo();
+    halo.begin = ranks.outer.pattern.row_offsets;
+    halo.column = ranks.outer.pattern.col_indices;
+    halo.value = ranks.outer.values;
     make_loop();
   }
 
   /// The loop is made anew: a graph holds the stages of the one before.
   void set_null_space(bool constant, const std::vector<const double*>& vectors) {
     begun_ = false;
+    in_agreement([&] { take_null_space(constant, vectors); });
+    make_loop();
+  }
+  void take_null_space(bool constant, const std::vector<const double*>& vectors) {
     krylov::NullSpace& space = input_.system.null_space;
     space = {};
     std::vector<const double*> all = vectors;
@@ -189,9 +208,8 @@ class Krylov::Impl {
       space.count = static_cast<std::uint32_t>(all.size());
       space.vectors = null_vectors_.data();
       space.dots = null_dots_.data();
-      space.constant = 1.0 / std::sqrt(static_cast<double>(input_.system.rows));
+      space.constant = 1.0 / std::sqrt(static_cast<double>(all_rows_));
     }
-    make_loop();
   }
 
   KrylovOutcome begin(const krylov::Start& start, Stream stream) {
@@ -220,7 +238,47 @@ class Krylov::Impl {
   [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
 
  private:
-  void make_loop() { loop_ = row_of(options_.method).make(input_); }
+  Impl(const Context& context, const KrylovOptions& options)
+      : context_(context), options_(options), input_{context_, options_, {}, {}} {}
+  void look_at(const CsrView& a, LinearMap* preconditioner, Stream stream) {
+    check_coefficients(options_);
+    input_.system = system_of(a, preconditioner, options_.block_size);
+    input_.calls = {preconditioner};
+    if (context_.backend() == Backend::host) {
+      validate(a.pattern, {.square = true});
+      input_.entries = std::int64_t{a.pattern.entries()} * options_.block_size * options_.block_size;
+      const int threads = threads_of_loop(context_, input_.system.rows, input_.entries);
+      input_.cut = cut_rows(a.pattern, input_.system.block, threads);
+    } else {
+      if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on host threads alone");
+      input_.entries = krylov::count_entries(a.pattern, stream);
+      input_.row_threads = threads_of_row(a.pattern.rows, input_.entries);
+    }
+  }
+  void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {
+    const CsrPattern& outer = ranks.outer.pattern;
+    if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on one rank alone");
+    if (outer.rows != a.pattern.rows || outer.cols != static_cast<Index>(ranks.ghosts.size()))
+      throw InvalidInput("the entries in other ranks' columns have a row for each row and a column for each ghost");
+    if (context_.backend() == Backend::host) {
+      validate(outer, {});
+      input_.entries += outer.entries();
+    } else {
+      input_.entries += krylov::count_entries(outer, stream);
+    }
+  }
+  /// Of a stage in all its slices: GMRES has a number for each vector of its basis.
+  [[nodiscard]] std::uint32_t most_sums() const {
+    return std::max<std::uint32_t>(16, static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16);
+  }
+  template <class Work>
+  void in_agreement(const Work& work) const {
+    if (group_ == nullptr) return work();
+    ranks::agree(*group_, work);
+  }
+  void make_loop() {
+    in_agreement([&] { loop_ = row_of(options_.method).make(input_); });
+  }
   /// By pieces whose norms there is room for.
   void run_until(std::int64_t iterations, Stream stream) {
     while (outcome_.reason == KrylovReason::iterating && outcome_.iterations < iterations) {
@@ -230,6 +288,7 @@ class Krylov::Impl {
   }
   void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
     check_tolerances(start.tolerances);
+    if (lost_) throw_lost();
     krylov::require_not_captured(context_, stream);
     outcome_ = {};
     begun_ = false;
@@ -243,12 +302,22 @@ class Krylov::Impl {
     outcome_.reason = static_cast<KrylovReason>(control.reason);
     outcome_.iterations = control.iterations;
     outcome_.norm = control.last_norm;
+    if (outcome_.reason == KrylovReason::not_a_number && memory_ && memory_->has_lost()) {
+      lost_ = true;
+      throw_lost();
+    }
     return outcome_;
   }
+
+  [[noreturn]] static void throw_lost() { throw RankLost("another rank of this solve has ended or does not answer"); }
 
   Context context_;
   KrylovOptions options_;
   krylov::LoopInput input_;
+  const RankGroup* group_ = nullptr;
+  std::int64_t all_rows_ = 0;  ///< of all ranks
+  std::optional<krylov::RankMemory> memory_;
+  bool lost_ = false;  ///< another rank
   engine::Array<const double*> null_vectors_;
   engine::Array<double> null_dots_;
   std::unique_ptr<krylov::Loop> loop_;
@@ -260,6 +329,9 @@ class Krylov::Impl {
 Krylov::Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
                Stream stream)
     : impl_(std::make_unique<Impl>(context, a, preconditioner, options, stream)) {}
+Krylov::Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
+               const KrylovRanks& ranks, Stream stream)
+    : impl_(std::make_unique<Impl>(context, a, preconditioner, options, ranks, stream)) {}
 Krylov::~Krylov() = default;
 Krylov::Krylov(Krylov&&) noexcept = default;
 Krylov& Krylov::operator=(Krylov&&) noexcept = default;

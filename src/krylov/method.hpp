@@ -42,7 +42,7 @@ namespace taskdag::krylov {
 /// Whether the operand of a product that consists of so many vectors has a stage of its own, before the product. On
 /// CUDA one launch less is worth more, as long as the product finds the vectors in the caches.
 inline bool operand_apart(const LoopInput& input, std::uint32_t vectors) {
-  return input.context.backend() == Backend::host || std::uint64_t{input.system.rows} * vectors > 5000000;
+  return input.context.backend() == Backend::host || std::uint64_t{input.most_rows} * vectors > 5000000;
 }
 
 /// The control of a solve that begins.

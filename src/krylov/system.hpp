@@ -2,10 +2,12 @@
 /// The system that a method solves, as its stages see it, and the stages that all methods have.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "krylov/control.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 
 namespace taskdag::krylov {
@@ -25,6 +27,32 @@ struct NullSpace {
   }
 };
 
+/// On several ranks: entries in columns that other ranks have, and how elements of the operand come and go.
+struct Halo {
+  const Offset* begin = nullptr;  ///< null: there is one rank
+  const Index* column = nullptr;  ///< numbers of ghosts
+  const double* value = nullptr;
+  engine::RankSlot* slots = nullptr;  ///< of ghosts, [set][ghost]
+  std::uint32_t stride = 0;           ///< slots of a set, on all ranks
+  std::uint32_t ghosts = 0;
+  std::uint32_t sends = 0;                     ///< elements that other ranks need
+  const Index* sent_rows = nullptr;            ///< their rows here
+  engine::RankSlot* const* targets = nullptr;  ///< where they go, in set 0
+  engine::RankLinks* links = nullptr;
+
+  /// What one of `size` workers has of a row. Waits for the elements.
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    double sum = 0.0;
+    const Offset end = begin[row + 1];
+    Offset e = begin[row] + rank;
+    if (e >= end) return sum;
+    engine::RankSlot* const arrived = slots + links->send_set * stride;
+    for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
+    return sum;
+  }
+  [[nodiscard]] TASKDAG_TASK std::uint32_t tasks() const { return sends + ghosts; }
+};
+
 /// Matrix and preconditioner; all arrays in memory of the backend.
 struct System {
   std::uint32_t rows = 0;
@@ -35,6 +63,7 @@ struct System {
   Preconditioning preconditioning = Preconditioning::none;
   const double* diagonal = nullptr;  ///< of the preconditioner, where it is one
   NullSpace null_space{};            ///< is removed from what the preconditioner gives
+  Halo halo{};
 
   /// Whether stages make elements of M⁻¹ r by themselves, where they need them: one is a product of two numbers.
   [[nodiscard]] TASKDAG_TASK bool fused() const {
@@ -47,6 +76,7 @@ struct System {
     double sum = 0.0;
     const Offset end = begin[row + 1];
     for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * of(column[e]);
+    if (halo.begin != nullptr) sum += halo.part(row, rank, size);
     return sum;
   }
   /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.
@@ -124,15 +154,62 @@ struct System {
   }
 };
 
+/// The operand of a product that is an array.
+struct Elements {
+  const double* x;
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+    return x[i];
+  }
+};
+
+/// Sends what other ranks need of the operand of a product, and empties the slots of the product before. Product: a
+/// stage whose worker has operand(), the function of an element that it multiplies by.
+template <class Product>
+struct Send {
+  static constexpr const char* name = "send to other ranks";
+  Product product;
+  Halo halo;
+  template <class Operand>
+  struct Worker {
+    Operand operand;
+    Halo halo;
+    std::uint32_t set;
+    TASKDAG_TASK void execute(std::uint32_t task, double* /*sum*/) const {
+      if (task < halo.sends) {
+        halo.targets[task][set * halo.stride].put(operand(halo.sent_rows[task]));
+      } else {
+        halo.slots[(1U - set) * halo.stride + (task - halo.sends)].clear();
+      }
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK auto worker() const {
+    const auto& whole = engine::worker_of(product);
+    return Worker<decltype(whole.operand())>{whole.operand(), halo, 1U - halo.links->send_set};
+  }
+  TASKDAG_TASK void finish(const double* /*sum*/) const { halo.links->send_set = 1U - halo.links->send_set; }
+};
+
+/// A stage that multiplies by the matrix, and what comes before it where other ranks have elements of its operand.
+TASKDAG_ENGINE_ANY_SIDE
+template <class Flow, class Product>
+TASKDAG_TASK void multiply(Flow& flow, const System& system, const Product& product) {
+  if constexpr (Flow::calls) {  // one thread block is on one rank
+    if (system.halo.tasks() > 0) flow.stage(Send<Product>{product, system.halo}, system.halo.tasks());
+  }
+  flow.stage(product, system.rows);
+}
+
 /// y = A x
 struct Product {
   static constexpr const char* name = "product";
   System system;
   const double* x;
   double* y;
+  [[nodiscard]] TASKDAG_TASK Elements operand() const { return {x}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
+    return system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { y[row] = product; }
 };
@@ -154,10 +231,10 @@ struct Residual {
   LoopState loop;
   System system;
   double* r;
+  [[nodiscard]] TASKDAG_TASK Elements operand() const { return {loop.control->x}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    const double* x = loop.control->x;
-    return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
+    return system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
     r[row] = loop.control->b[row] - product;
@@ -267,7 +344,7 @@ TASKDAG_TASK void first_residual(Flow& flow, const LoopState& loop, const System
   }
   if (norm == KrylovNorm::preconditioned || norm == KrylovNorm::natural) precondition(flow, system, calls, b, z);
   if (norm != KrylovNorm::none) flow.stage(Reference{loop, z}, system.rows);
-  flow.stage(Residual{loop, system, r}, system.rows);
+  multiply(flow, system, Residual{loop, system, r});
 }
 
 }  // namespace taskdag::krylov

@@ -94,12 +94,23 @@ struct BicgstabHalfOf {
     return r[i] - alpha * v[i];
   }
 };
+/// What A is applied to: of(i), on the right with a diagonal that of M⁻¹ x.
+template <class Of>
+struct BicgstabOperand {
+  BicgstabOperator k;
+  Of of;
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+    return k.right && k.system.fused() ? k.system.scaled(static_cast<std::uint32_t>(i), of(i)) : of(i);
+  }
+};
 /// Of an array.
 struct BicgstabProduct : BicgstabOperator {
-  const double* operand;
+  const double* x;
+  [[nodiscard]] TASKDAG_TASK BicgstabOperand<Elements> operand() const { return {*this, {x}}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    return part_of(row, rank, size, [&](Index j) { return operand[j]; });
+    return part_of(row, rank, size, Elements{x});
   }
 };
 
@@ -144,6 +155,9 @@ struct BicgstabFirst {
   static constexpr const char* name = "bicgstab direction and product";
   static constexpr int sums = 1;
   BicgstabData d;
+  [[nodiscard]] TASKDAG_TASK BicgstabOperand<BicgstabDirectionOf> operand() const {
+    return {d.k(), BicgstabDirectionOf(d)};
+  }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return d.k().part_of(row, rank, size, BicgstabDirectionOf(d));
@@ -162,6 +176,7 @@ struct BicgstabSecond {
   static constexpr const char* name = "bicgstab half step and product";
   static constexpr int sums = 3;
   BicgstabData d;
+  [[nodiscard]] TASKDAG_TASK BicgstabOperand<BicgstabHalfOf> operand() const { return {d.k(), BicgstabHalfOf(d)}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return d.k().part_of(row, rank, size, BicgstabHalfOf(d));
@@ -368,8 +383,8 @@ struct Bicgstab {
       first_apart(flow, d, calls);
       second_apart(flow, d, calls);
     } else {
-      flow.stage(BicgstabFirst{d}, d.system.rows);
-      flow.stage(BicgstabSecond{d}, d.system.rows);
+      multiply(flow, d.system, BicgstabFirst{d});
+      multiply(flow, d.system, BicgstabSecond{d});
     }
     flow.stage(BicgstabStep{d}, d.system.rows);
   }
@@ -395,13 +410,13 @@ struct Bicgstab {
     const bool calls_left = !d.system.fused() && !d.right;
     flow.stage(BicgstabDirection{d}, d.system.rows);
     if (calls_left) {
-      flow.stage(Product{d.system, d.p[0], d.product}, d.system.rows);
+      multiply(flow, d.system, Product{d.system, d.p[0], d.product});
       precondition(flow, d.system, calls, d.product, d.v[0]);
       flow.stage(BicgstabFirstDot{d}, d.system.rows);
       return;
     }
     if (!d.system.fused()) precondition(flow, d.system, calls, d.p[0], d.p_hat);
-    flow.stage(BicgstabFirstProduct{d}, d.system.rows);
+    multiply(flow, d.system, BicgstabFirstProduct{d});
   }
   TASKDAG_ENGINE_ANY_SIDE
   template <class Flow>
@@ -409,13 +424,13 @@ struct Bicgstab {
     const bool calls_left = !d.system.fused() && !d.right;
     flow.stage(BicgstabHalf{d}, d.system.rows);
     if (calls_left) {
-      flow.stage(Product{d.system, d.s, d.product}, d.system.rows);
+      multiply(flow, d.system, Product{d.system, d.s, d.product});
       precondition(flow, d.system, calls, d.product, d.t);
       flow.stage(BicgstabSecondDots{d}, d.system.rows);
       return;
     }
     if (!d.system.fused()) precondition(flow, d.system, calls, d.s, d.s_hat);
-    flow.stage(BicgstabSecondProduct{d}, d.system.rows);
+    multiply(flow, d.system, BicgstabSecondProduct{d});
   }
 };
 

@@ -116,22 +116,31 @@ TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
   d.loop.write_within(c);
 }
 
+/// An element of the direction of this iteration.
+struct CgDirectionOf {
+  double beta;
+  const double* z;
+  const double* p;
+  explicit TASKDAG_TASK CgDirectionOf(const CgData& d) : beta(d.scalars->beta), z(d.z), p(d.p(d.scalars->parity)) {}
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+    return direction(z[i], beta, p[i]);
+  }
+};
+
 /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
 struct CgDirectionAndProduct {
   static constexpr const char* name = "cg direction and product";
   static constexpr int sums = 1;
   CgData d;
+  [[nodiscard]] TASKDAG_TASK CgDirectionOf operand() const { return CgDirectionOf(d); }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    const double beta = d.scalars->beta;
-    const double* z = d.z;
-    const double* p = d.p(d.scalars->parity);
-    return d.system.product_part(row, rank, size, [&](Index j) { return direction(z[j], beta, p[j]); });
+    return d.system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const std::uint32_t parity = d.scalars->parity;
-    const double p = direction(d.z[row], d.scalars->beta, d.p(parity)[row]);
-    d.p(1U - parity)[row] = p;
+    const double p = operand()(row);
+    d.p(1U - d.scalars->parity)[row] = p;
     d.w[row] = product;
     sum[0] += p * product;
   }
@@ -143,8 +152,7 @@ struct CgDirection {
   static constexpr const char* name = "cg direction";
   CgData d;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    const CgScalars& s = *d.scalars;
-    d.p(1U - s.parity)[i] = direction(d.z[i], s.beta, d.p(s.parity)[i]);
+    d.p(1U - d.scalars->parity)[i] = CgDirectionOf(d)(i);
   }
 };
 
@@ -157,9 +165,10 @@ struct CgProduct {
     System system;
     const double* p;
     double* w;
+    [[nodiscard]] TASKDAG_TASK Elements operand() const { return {p}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return system.product_part(row, rank, size, [&](Index j) { return p[j]; });
+      return system.product_part(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       w[row] = product;
@@ -250,9 +259,9 @@ struct Cg {
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     if (d.large) {
       flow.stage(CgDirection{d}, d.system.rows);
-      flow.stage(CgProduct{d}, d.system.rows);
+      multiply(flow, d.system, CgProduct{d});
     } else {
-      flow.stage(CgDirectionAndProduct{d}, d.system.rows);
+      multiply(flow, d.system, CgDirectionAndProduct{d});
     }
     if (d.system.fused()) {
       flow.stage(CgStepAndSums{d}, d.system.rows);

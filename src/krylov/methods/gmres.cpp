@@ -215,6 +215,20 @@ struct GmresNormalise {
   }
 };
 
+/// An element of what A is applied to: v on the left, M⁻¹ v on the right.
+struct GmresOperand {
+  System system;
+  const double* w;
+  const double* z;
+  double inverse;
+  bool right;
+  bool fused;
+  [[nodiscard]] TASKDAG_TASK double operator()(Index j) const {
+    if (!right) return w[j] * inverse;
+    return fused ? system.scaled(static_cast<std::uint32_t>(j), w[j] * inverse) : z[j];
+  }
+};
+
 /// u = A M⁻¹ v or M⁻¹ A v with v = w over its norm, which becomes a vector of the basis; calls are what comes before
 /// or after.
 struct GmresProduct {
@@ -230,6 +244,7 @@ struct GmresProduct {
     double inverse;
     bool right;
     bool fused;
+    [[nodiscard]] TASKDAG_TASK GmresOperand operand() const { return {system, w, z, inverse, right, fused}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
       if (!right) return system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
@@ -444,7 +459,7 @@ struct GmresRestart {
   TASKDAG_ENGINE_ANY_SIDE
   TASKDAG_TASK void operator()() const {
     correct(flow, d, calls);
-    flow.stage(Residual{d.loop, d.system, d.right ? d.w : d.u}, d.system.rows);
+    multiply(flow, d.system, Residual{d.loop, d.system, d.right ? d.w : d.u});
     if (!d.right) precondition(flow, d.system, calls, d.u, d.w);
     flow.stage(GmresFirstNorm{d}, d.system.rows);
   }
@@ -538,7 +553,7 @@ struct Gmres {
       flow.stage(GmresNormalise{d}, d.system.rows);
       precondition(flow, d.system, calls, d.w, d.z);
     }
-    flow.stage(GmresProduct{d}, d.system.rows);
+    multiply(flow, d.system, GmresProduct{d});
     if (!d.right && d.apart()) precondition(flow, d.system, calls, d.u, d.w);
     orthogonalise(flow, d);
     flow.when(d.branch[0], GmresRestart<Flow>{flow, d, calls});

@@ -241,6 +241,12 @@ TASKDAG_TASK inline void finish_lanczos(const MinresData& d, double dot) {
   d.loop.write(c);
 }
 
+/// An element of v.
+struct MinresOperand {
+  const double* z;
+  double factor;
+  [[nodiscard]] TASKDAG_TASK double operator()(Index j) const { return factor * z[j]; }
+};
 /// What waits for x; v = z / β, A v − (β / β before) r before, and α.
 struct MinresProduct {
   static constexpr const char* name = "minres solution and product";
@@ -254,9 +260,10 @@ struct MinresProduct {
     double* r;  ///< the one before
     double factor;
     double ratio;
+    [[nodiscard]] TASKDAG_TASK MinresOperand operand() const { return {z, factor}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return system.product_part(row, rank, size, [&](Index j) { return factor * z[j]; });
+      return system.product_part(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       change.at(row);
@@ -342,10 +349,10 @@ struct MinresTrueNorm {
   static constexpr const char* name = "minres norm of the residual";
   static constexpr int sums = 1;
   MinresData d;
+  [[nodiscard]] TASKDAG_TASK Elements operand() const { return {d.loop.control->x}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    const double* x = d.loop.control->x;
-    return d.system.product_part(row, rank, size, [&](Index j) { return x[j]; });
+    return d.system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
     const double r = d.loop.control->b[row] - product;
@@ -423,7 +430,7 @@ struct Minres {
   template <class Flow>
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     const std::uint32_t rows = d.system.rows;
-    flow.stage(MinresProduct{d}, rows);
+    multiply(flow, d.system, MinresProduct{d});
     if (d.system.fused()) {
       flow.stage(MinresResidualAndDot{d}, rows);
     } else {
@@ -433,7 +440,7 @@ struct Minres {
     }
     if (d.norm != KrylovNorm::unpreconditioned) return;
     flow.stage(MinresSolution{d}, rows);
-    flow.stage(MinresTrueNorm{d}, rows);
+    multiply(flow, d.system, MinresTrueNorm{d});
   }
   template <class Flow>
   static void end(Flow& flow, const Data& d, const Calls& /*calls*/) {

@@ -118,6 +118,8 @@ struct PolynomialStep {
     bool made;      ///< x is there
     bool residual;  ///< is needed
     bool of_z;      ///< the norm is that of z
+    /// Of the new x, also where it is there.
+    [[nodiscard]] TASKDAG_TASK PolynomialUpdate<Rule> operand() const { return update; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
       if (!residual) return 0.0;
@@ -224,7 +226,7 @@ struct Polynomial {
     const bool first = !d.system.fused() && d.norm != KrylovNorm::preconditioned;
     if (first) precondition(flow, d.system, calls, d.r, d.z[0]);
     if (d.large) flow.stage(PolynomialSolution<Rule>{d}, d.system.rows);
-    flow.stage(PolynomialStep<Rule>{d}, d.system.rows);
+    multiply(flow, d.system, PolynomialStep<Rule>{d});
     if (d.tests_residual()) return;
     precondition(flow, d.system, calls, d.r, d.z[0]);
     flow.stage(PolynomialTest<Rule>{d}, d.system.rows);

@@ -18,6 +18,7 @@
 #include "taskdag/engine/cuda/check.cuh"
 #include "taskdag/engine/cuda/graph.cuh"
 #include "taskdag/engine/cuda/owners.cuh"
+#include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 
 TASKDAG_ENGINE_BEGIN
@@ -26,6 +27,7 @@ TASKDAG_ENGINE_BEGIN
 struct LoopScratch {
   double* tiles = nullptr;            ///< sums of tiles: of a stage its tiles · sums, in all its slices
   std::uint32_t* arrivals = nullptr;  ///< blocks that have ended their tile; 0 between stages
+  RankLinks* links = nullptr;         ///< of the ranks over which sums are added up; null: there is one
 };
 
 /// How the tasks of a stage are shared out.
@@ -129,6 +131,38 @@ __device__ inline void add_up_tiles(const double* tiles, std::uint32_t count, do
   for (int k = 0; k < width; ++k) total[k] = add_up_tile<width>(warps, k);
 }
 
+/// The sums of this rank, which thread 0 has and which are numbers `first` and following, to all ranks. All threads of
+/// a block take part.
+template <int width>
+__device__ inline void put_to_ranks(const RankLinks& links, const double* total, std::uint32_t first) {
+  __shared__ double mine[width];
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < width; ++k) mine[k] = total[k];
+  }
+  __syncthreads();
+  for (std::uint32_t t = threadIdx.x; t < links.count * width; t += LoopShape::threads)
+    links.put_sum(t / width, first + t % width, mine[t % width]);
+  __syncthreads();
+}
+/// Thread 0 gets the sums of all ranks, added up in their order.
+template <int width>
+__device__ inline void take_from_ranks(const RankLinks& links, double* total, std::uint32_t first) {
+  __shared__ double parts[RankLinks::most_devices * width];
+  for (std::uint32_t t = threadIdx.x; t < links.count * width; t += LoopShape::threads)
+    parts[t] = links.take_sum(t / width, first + t % width);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < width; ++k) {
+      total[k] = 0.0;
+      for (std::uint32_t rank = 0; rank < links.count; ++rank) total[k] += parts[rank * width + k];
+    }
+  }
+  __syncthreads();
+}
+__device__ inline void end_sums(RankLinks& links) {
+  if (threadIdx.x == 0) links.sum_set = 1U - links.sum_set;
+}
+
 /// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage. Threads hide the
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
@@ -145,7 +179,14 @@ __global__ void __launch_bounds__(LoopShape::threads, LoopShape::blocks_of_a_mul
     if constexpr (stage_sums<S>() > 0) put_tile<width>(sum, warps, scratch.tiles, shape.tiles);
     if (!arrives_last(scratch.arrivals)) return;
     double total[width] = {};
-    if constexpr (stage_sums<S>() > 0) add_up_tiles<width>(scratch.tiles, shape.tiles, warps, total);
+    if constexpr (stage_sums<S>() > 0) {
+      add_up_tiles<width>(scratch.tiles, shape.tiles, warps, total);
+      if (scratch.links != nullptr) {
+        put_to_ranks<width>(*scratch.links, total, 0);
+        take_from_ranks<width>(*scratch.links, total, 0);
+        end_sums(*scratch.links);
+      }
+    }
     if (threadIdx.x != 0) return;
     stage.finish(total);
     *scratch.arrivals = 0;
@@ -172,8 +213,20 @@ __global__ void __launch_bounds__(LoopShape::threads)
   for (std::uint32_t slice = 0; slice < slices; ++slice) {
     double total[width] = {};
     add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
-    if (threadIdx.x == 0) stage.finish(slice, total);
+    if (scratch.links != nullptr) {
+      put_to_ranks<width>(*scratch.links, total, slice * width);
+    } else if (threadIdx.x == 0) {
+      stage.finish(slice, total);
+    }
     __syncthreads();
+  }
+  if (scratch.links != nullptr) {
+    for (std::uint32_t slice = 0; slice < slices; ++slice) {
+      double total[width] = {};
+      take_from_ranks<width>(*scratch.links, total, slice * width);
+      if (threadIdx.x == 0) stage.finish(slice, total);
+    }
+    end_sums(*scratch.links);
   }
   if (threadIdx.x == 0) *scratch.arrivals = 0;
 }

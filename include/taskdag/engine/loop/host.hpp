@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/engine/threads.hpp"
 
@@ -28,10 +29,10 @@ class HostFlow {
   static constexpr bool calls = true;
 
   /// cut: ascending numbers, one more than there are threads at work: all of the context's or one. Thread t has the
-  /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. Both must
-  /// outlive it.
-  HostFlow(const Context& context, const std::vector<std::uint32_t>& cut)
-      : context_(context), cut_(cut), sums_(cut.size() - 1) {}
+  /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. links: of the
+  /// ranks over which sums are added up; null: there is one. All must outlive it.
+  HostFlow(const Context& context, const std::vector<std::uint32_t>& cut, RankLinks* links = nullptr)
+      : context_(context), cut_(cut), links_(links), sums_(cut.size() - 1) {}
 
   template <class S>
   void stage(const S& stage, std::uint32_t tasks) {
@@ -101,13 +102,44 @@ class HostFlow {
   template <class S>
   void finish(const S& stage, const detail::HostSums* sums) const {
     if constexpr (stage_finishes<S>) {
-      constexpr auto width = static_cast<std::size_t>(stage_width<S>);
-      double total[width] = {};
-      for (std::size_t thread = 0; thread < sums_.size(); ++thread) {
-        for (std::size_t k = 0; k < width; ++k) total[k] += sums[thread].value[k];
+      if constexpr (stage_sums<S>() > 0) {
+        put<S>(sums, 0);
+        take(stage, sums, 0);
+        end_sums();
+      } else {
+        const double nothing[1] = {};
+        stage.finish(nothing);
       }
-      stage.finish(total);
     }
+  }
+  /// What all threads have of number k.
+  [[nodiscard]] double total_of(const detail::HostSums* sums, std::uint32_t k) const {
+    double total = 0.0;
+    for (std::size_t thread = 0; thread < sums_.size(); ++thread) total += sums[thread].value[k];
+    return total;
+  }
+  /// The sums of this rank, which are numbers `first` and following, to all ranks.
+  template <class S>
+  void put(const detail::HostSums* sums, std::uint32_t first) const {
+    if (links_ == nullptr) return;
+    for (std::uint32_t k = 0; k < stage_width<S>; ++k) {
+      const double total = total_of(sums, k);
+      for (std::uint32_t rank = 0; rank < links_->count; ++rank) links_->put_sum(rank, first + k, total);
+    }
+  }
+  /// Finishes a stage or a slice with the sums of all ranks.
+  template <class S>
+  void take(const S& stage, const detail::HostSums* sums, std::uint32_t first) const {
+    double total[static_cast<std::size_t>(stage_width<S>)] = {};
+    for (std::uint32_t k = 0; k < stage_width<S>; ++k) {
+      if (links_ == nullptr) total[k] = total_of(sums, k);
+      for (std::uint32_t rank = 0; links_ != nullptr && rank < links_->count; ++rank)
+        total[k] += links_->take_sum(rank, first + k);
+    }
+    stage.finish(total);
+  }
+  void end_sums() const {
+    if (links_ != nullptr) links_->sum_set = 1U - links_->sum_set;
   }
   /// All slices without a wait between them.
   template <class S>
@@ -120,9 +152,13 @@ class HostFlow {
         add_up(StageSlice<S>{stage, slice}, thread, tasks, slice_sums_[at].value);
       }
     });
-    for (std::uint32_t slice = 0; slice < slices; ++slice) {
-      finish(StageSlice<S>{stage, slice}, &slice_sums_[slice * sums_.size()]);
-    }
+    using Slice = StageSlice<S>;
+    constexpr auto width = static_cast<std::uint32_t>(stage_width<Slice>);
+    for (std::uint32_t slice = 0; slice < slices; ++slice)
+      put<Slice>(&slice_sums_[slice * sums_.size()], slice * width);
+    for (std::uint32_t slice = 0; slice < slices; ++slice)
+      take(Slice{stage, slice}, &slice_sums_[slice * sums_.size()], slice * width);
+    end_sums();
   }
   template <class Body>
   void run(const Body& body) {
@@ -134,6 +170,7 @@ class HostFlow {
 
   const Context& context_;
   const std::vector<std::uint32_t>& cut_;
+  RankLinks* links_;
   std::vector<detail::HostSums> sums_;        ///< by thread
   std::vector<detail::HostSums> slice_sums_;  ///< by slice and thread
 };

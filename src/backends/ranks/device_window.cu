@@ -1,0 +1,212 @@
+// A window in device memory. Processes open those of others by CUDA's handles, threads of one process by their
+// addresses.
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "backends/cuda/check.hpp"
+#include "backends/ranks/agree.hpp"
+#include "backends/ranks/window.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::ranks {
+namespace {
+
+using cuda::check;
+
+/// Makes a device the current one inside a scope.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    check(cudaGetDevice(&before_), "asking for the current device");
+    check(cudaSetDevice(device), "choosing a device");
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() { static_cast<void>(cudaSetDevice(before_)); }
+
+ private:
+  int before_ = 0;
+};
+
+/// What a rank tells the others of its window.
+struct Card {
+  pid_t process = 0;
+  int device = 0;
+  std::array<char, 33> uuid{};
+  void* base = nullptr;
+  cudaIpcMemHandle_t handle{};
+};
+
+/// Device memory that others may still have open. They say in host memory that they have closed it; until all have, it
+/// is kept, since to free it before is not allowed.
+class Kept {
+ public:
+  Kept(void* base, int device, std::unique_ptr<Window> closed, int rank)
+      : base_(base), device_(device), closed_(std::move(closed)), rank_(rank) {}
+  [[nodiscard]] bool may_go(std::size_t ranks) const {
+    std::vector<std::uint32_t> said(ranks);
+    closed_->copy_out(0, said.data(), ranks * sizeof(std::uint32_t));
+    said[static_cast<std::size_t>(rank_)] = 1;
+    return std::ranges::find(said, 0U) == said.end();
+  }
+  void free() const noexcept {
+    int before = 0;
+    const bool known = cudaGetDevice(&before) == cudaSuccess;
+    if (cudaSetDevice(device_) == cudaSuccess) static_cast<void>(cudaFree(base_));
+    if (known) static_cast<void>(cudaSetDevice(before));
+  }
+
+ private:
+  void* base_;
+  int device_;
+  std::unique_ptr<Window> closed_;
+  int rank_;
+};
+
+/// Those of the process whose objects have gone.
+class Retired {
+ public:
+  static Retired& instance() {
+    static Retired all;
+    return all;
+  }
+  void add(Kept one, std::size_t ranks) {
+    const std::lock_guard lock(mutex_);
+    kept_.emplace_back(std::move(one), ranks);
+    sweep();
+  }
+  void look() {
+    const std::lock_guard lock(mutex_);
+    sweep();
+  }
+
+ private:
+  void sweep() {
+    std::erase_if(kept_, [](const std::pair<Kept, std::size_t>& one) {
+      const bool goes = one.first.may_go(one.second);
+      if (goes) one.first.free();
+      return goes;
+    });
+  }
+  std::mutex mutex_;
+  std::vector<std::pair<Kept, std::size_t>> kept_;
+};
+
+class DeviceWindow final : public Window {
+ public:
+  DeviceWindow(const RankGroup& group, std::size_t bytes, const RankDevice& device) : DeviceWindow(group, device) {
+    agree(group, [&] { make(bytes, device.uuid); });
+    const std::vector<Card> cards = gather(group, card_);
+    agree(group, [&] {
+      if (!device.may_be_shared) require_devices(cards);
+      open(cards);
+    });
+  }
+  ~DeviceWindow() override {
+    if (card_.base == nullptr) return;
+    int before = 0;
+    const bool known = cudaGetDevice(&before) == cudaSuccess;
+    static_cast<void>(cudaSetDevice(device_));
+    static_cast<void>(cudaDeviceSynchronize());
+    for (void* const window : opened_) {
+      if (window != nullptr) static_cast<void>(cudaIpcCloseMemHandle(window));
+    }
+    if (known) static_cast<void>(cudaSetDevice(before));
+    for (std::size_t rank = 0; rank < ranks_; ++rank)
+      static_cast<std::uint32_t*>(closed_->of(static_cast<int>(rank)))[rank_] = 1;
+    Retired::instance().add({card_.base, device_, std::move(closed_), rank_}, ranks_);
+  }
+  void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
+    const OnDevice on(device_);
+    check(cudaMemcpy(static_cast<char*>(of(rank_)) + offset, from, bytes, cudaMemcpyHostToDevice),
+          "writing to memory that ranks share");
+  }
+  void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
+    const OnDevice on(device_);
+    check(cudaMemcpy(to, static_cast<const char*>(of(rank_)) + offset, bytes, cudaMemcpyDeviceToHost),
+          "reading memory that ranks share");
+  }
+
+ private:
+  /// Up to what may fail with device memory in hand.
+  DeviceWindow(const RankGroup& group, const RankDevice& device)
+      : rank_(group.rank()), ranks_(static_cast<std::size_t>(group.count())), device_(device.number) {
+    Retired::instance().look();
+    bases_.resize(ranks_);
+    opened_.resize(ranks_, nullptr);
+    closed_ = open_host_window(group, ranks_ * sizeof(std::uint32_t));
+  }
+  void make(std::size_t bytes, const std::string& uuid) {
+    const OnDevice on(device_);
+    std::copy_n(uuid.begin(), std::min(uuid.size(), card_.uuid.size() - 1), card_.uuid.begin());
+    card_.process = getpid();
+    card_.device = device_;
+    check(cudaMalloc(&card_.base, bytes), "taking memory that ranks share");
+    check(cudaMemset(card_.base, 0, bytes), "clearing memory that ranks share");
+    check(cudaDeviceSynchronize(), "clearing memory that ranks share");
+    const cudaError_t lent = cudaIpcGetMemHandle(&card_.handle, card_.base);
+    if (lent == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    throw Unsupported(std::string("the device does not lend its memory to other processes: ") +
+                      cudaGetErrorString(lent));
+  }
+  void require_devices(const std::vector<Card>& cards) const {
+    for (std::size_t a = 0; a < cards.size(); ++a) {
+      for (std::size_t b = a + 1; b < cards.size(); ++b) {
+        if (cards[a].uuid == cards[b].uuid && cards[a].process != cards[b].process)
+          throw Unsupported("ranks " + std::to_string(a) + " and " + std::to_string(b) + " share a GPU");
+      }
+    }
+  }
+  void open(const std::vector<Card>& cards) {
+    const OnDevice on(device_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      const Card& card = cards[rank];
+      if (card.process == getpid()) {
+        if (card.device != device_) enable_peer(card.device);
+        bases_[rank] = card.base;
+      } else {
+        bases_[rank] = opened_[rank] = open_handle(card, rank);
+      }
+    }
+  }
+  static void enable_peer(int device) {
+    const cudaError_t enabled = cudaDeviceEnablePeerAccess(device, 0);
+    if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
+      static_cast<void>(cudaGetLastError());
+    } else if (enabled != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      throw Unsupported(std::string("a device does not reach the memory of another: ") + cudaGetErrorString(enabled));
+    }
+  }
+  static void* open_handle(const Card& card, std::size_t rank) {
+    void* base = nullptr;
+    const cudaError_t opened = cudaIpcOpenMemHandle(&base, card.handle, cudaIpcMemLazyEnablePeerAccess);
+    if (opened == cudaSuccess) return base;
+    static_cast<void>(cudaGetLastError());
+    throw Unsupported("the device does not reach the memory of rank " + std::to_string(rank) + ": " +
+                      cudaGetErrorString(opened));
+  }
+
+  int rank_;
+  std::size_t ranks_;
+  int device_;
+  Card card_;
+  std::vector<void*> opened_;  ///< by handles
+  std::unique_ptr<Window> closed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Window> open_device_window(const RankGroup& group, std::size_t bytes, const RankDevice& device) {
+  return std::make_unique<DeviceWindow>(group, bytes, device);
+}
+
+}  // namespace taskdag::ranks

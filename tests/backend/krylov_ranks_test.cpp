@@ -1,0 +1,474 @@
+// Krylov methods on several ranks: threads of this process on both backends, on the host a second process, too.
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "krylov_fixture.hpp"
+#include "measure.hpp"
+#include "support/effort.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace taskdag {
+namespace {
+
+using test::With;
+using Vector = std::vector<double>;
+
+/// The rows [first, end) of a matrix, as a rank has them.
+struct Share {
+  CsrMatrix own;
+  CsrMatrix outer;
+  std::vector<std::int64_t> ghosts;
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+void append(CsrMatrix& a, Index column, double value) {
+  a.col_indices.push_back(column);
+  a.values.push_back(value);
+}
+
+std::vector<std::int64_t> ghosts_of(const CsrMatrix& a, Index first, Index end) {
+  std::vector<std::int64_t> ghosts;
+  for (Index i = first; i < end; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const Index j = a.col_indices[static_cast<std::size_t>(e)];
+      if (j < first || j >= end) ghosts.push_back(j);
+    }
+  }
+  std::ranges::sort(ghosts);
+  ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+  return ghosts;
+}
+
+Share share_of(const CsrMatrix& a, Index first, Index end) {
+  Share share;
+  share.first = static_cast<std::size_t>(first);
+  share.end = static_cast<std::size_t>(end);
+  share.ghosts = ghosts_of(a, first, end);
+  share.own.rows = share.own.cols = share.outer.rows = end - first;
+  share.outer.cols = static_cast<Index>(share.ghosts.size());
+  share.own.row_offsets = share.outer.row_offsets = {0};
+  for (Index i = first; i < end; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const Index j = a.col_indices[static_cast<std::size_t>(e)];
+      const double value = a.values[static_cast<std::size_t>(e)];
+      if (j >= first && j < end) {
+        append(share.own, j - first, value);
+      } else {
+        append(share.outer, static_cast<Index>(std::ranges::lower_bound(share.ghosts, j) - share.ghosts.begin()),
+               value);
+      }
+    }
+    share.own.row_offsets.push_back(static_cast<Offset>(share.own.values.size()));
+    share.outer.row_offsets.push_back(static_cast<Offset>(share.outer.values.size()));
+  }
+  return share;
+}
+
+Vector piece(const Vector& v, const Share& share) {
+  return {v.begin() + static_cast<std::ptrdiff_t>(share.first), v.begin() + static_cast<std::ptrdiff_t>(share.end)};
+}
+
+/// What a rank has in memory of its backend.
+class Rank {
+ public:
+  Rank(const Context& context, bool on_device, const RankGroup& group, Share share)
+      : context_(context),
+        device_(on_device ? test::make_device_stream() : nullptr),
+        group_(group),
+        share_(std::move(share)),
+        own_(device_.get(), share_.own),
+        outer_(device_.get(), share_.outer),
+        diagonal_(device_.get(), with_one(test::inverse_diagonal(share_.own))) {}
+
+  [[nodiscard]] Stream stream() const { return device_ ? device_->stream() : Stream{}; }
+  [[nodiscard]] const Share& share() const { return share_; }
+
+  void precondition(With with, FactorKind kind = FactorKind::ic) {
+    if (with == With::diagonal) map_ = std::make_unique<DiagonalMap>(diagonal_.data());
+    if (with != With::factor) return;
+    const MemorySpace space = device_ ? MemorySpace::device : MemorySpace::host;
+    factor_.emplace(context_, own_.pattern(), space, FactorOptions{.kind = kind}, std::vector<Index>{},
+                    std::vector<Index>{}, stream());
+    factor_->factor(own_.values(), space, stream());
+    const auto apply = [f = &*factor_, space](const double* x, double* y, Stream s) {
+      f->apply(Apply::full, x, y, space, s);
+    };
+    map_ = std::make_unique<FunctionMap<decltype(apply)>>(apply);
+  }
+  void make(const KrylovOptions& options, double patience_s = 50.0) {
+    KrylovRanks ranks;
+    ranks.group = &group_;
+    ranks.outer = outer_.view();
+    ranks.ghosts = share_.ghosts;
+    ranks.patience_s = patience_s;
+    krylov_.emplace(context_, own_.view(), map_.get(), options, ranks, stream());
+  }
+  [[nodiscard]] Krylov& krylov() { return *krylov_; }
+  KrylovOutcome solve(const Vector& b, Vector& x, bool guess, const KrylovTolerances& tolerances) {
+    test::Array<double> rhs(device_.get(), with_one(piece(b, share_)));
+    test::Array<double> solution(device_.get(), with_one(piece(x, share_)));
+    KrylovOutcome outcome = krylov_->solve(rhs.data(), solution.data(), guess, tolerances, stream());
+    const Vector found = solution.read();
+    std::copy_n(found.begin(), share_.end - share_.first, x.begin() + static_cast<std::ptrdiff_t>(share_.first));
+    return outcome;
+  }
+
+ private:
+  /// A rank without rows has arrays all the same.
+  static Vector with_one(Vector v) {
+    if (v.empty()) v.push_back(0.0);
+    return v;
+  }
+  const Context& context_;
+  std::unique_ptr<test::DeviceStream> device_;
+  const RankGroup& group_;
+  Share share_;
+  test::MatrixArrays own_;
+  test::MatrixArrays outer_;
+  test::Array<double> diagonal_;
+  std::optional<Factorization> factor_;
+  std::unique_ptr<LinearMap> map_;
+  std::optional<Krylov> krylov_;
+};
+
+class KrylovRanks : public test::KrylovFixture {
+ protected:
+  [[nodiscard]] bool on_device() const { return space() == MemorySpace::device; }
+  /// A context a rank, as processes have them.
+  [[nodiscard]] static Context own_context() {
+    return Context::create({.backend = GetParam().backend, .threads = GetParam().threads});
+  }
+  /// body(rank) for the rows between the numbers of `cut`.
+  template <class Body>
+  std::vector<std::exception_ptr> on_ranks(const CsrMatrix& a, const std::vector<Index>& cut, const Body& body) {
+    test::ThreadRanks ranks(static_cast<int>(cut.size()) - 1);
+    return ranks.run([&](const RankGroup& group) {
+      const auto r = static_cast<std::size_t>(group.rank());
+      const Context context = own_context();
+      Rank rank(context, on_device(), group, share_of(a, cut[r], cut[r + 1]));
+      body(rank, group);
+    });
+  }
+  struct Solved {
+    std::vector<KrylovOutcome> outcomes;
+    Vector x;
+  };
+  Solved solve_on(const CsrMatrix& a, const std::vector<Index>& cut, With with, const KrylovOptions& options,
+                  const Vector& b, const KrylovTolerances& tolerances, const Vector& guess = {}) {
+    Solved solved;
+    solved.outcomes.resize(cut.size() - 1);
+    solved.x = guess.empty() ? Vector(b.size(), std::nan("")) : guess;
+    const auto thrown = on_ranks(a, cut, [&](Rank& rank, const RankGroup& group) {
+      rank.precondition(with, options.method == KrylovMethod::bicgstab ? FactorKind::ilu : FactorKind::ic);
+      rank.make(options);
+      solved.outcomes[static_cast<std::size_t>(group.rank())] = rank.solve(b, solved.x, !guess.empty(), tolerances);
+    });
+    for (const std::exception_ptr& one : thrown) {
+      if (one) std::rethrow_exception(one);
+    }
+    return solved;
+  }
+  static std::vector<Index> even_cut(Index rows, Index ranks) {
+    std::vector<Index> cut;
+    for (Index r = 0; r <= ranks; ++r) cut.push_back(rows * r / ranks);
+    return cut;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, KrylovRanks, testing::ValuesIn(test::krylov_places()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+CsrMatrix grid(Index n, double wind = 0.0) { return make_stencil({.nx = n, .ny = n, .wind = wind}); }
+Vector rhs_of(const CsrMatrix& a) {
+  Vector b(static_cast<std::size_t>(a.rows));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1.0 + 0.5 * std::sin(static_cast<double>(i));
+  return b;
+}
+
+std::vector<KrylovOptions> all_methods() {
+  using M = KrylovMethod;
+  using S = KrylovSide;
+  using N = KrylovNorm;
+  std::vector<KrylovOptions> result;
+  for (const N norm : {N::preconditioned, N::unpreconditioned, N::natural})
+    result.push_back({.method = M::cg, .norm = norm});
+  for (const M method : {M::bicgstab, M::gmres}) {
+    result.push_back({.method = method, .side = S::left, .norm = N::preconditioned});
+    result.push_back({.method = method, .side = S::right, .norm = N::unpreconditioned});
+  }
+  result.push_back({.method = M::fgmres, .side = S::right, .norm = N::unpreconditioned});
+  result.push_back({.method = M::gmres, .restart = 11, .orthogonalisation = KrylovOrthogonalisation::modified});
+  result.push_back({.method = M::gmres, .restart = 7, .refinement = KrylovRefinement::if_needed});
+  for (const N norm : {N::preconditioned, N::unpreconditioned}) {
+    result.push_back({.method = M::minres, .norm = norm});
+    result.push_back({.method = M::richardson, .norm = norm, .damping = 0.2});
+    result.push_back({.method = M::chebyshev, .norm = norm, .smallest = 0.05, .largest = 8.0});
+  }
+  result.push_back({.method = M::chebyshev, .norm = N::none, .smallest = 0.05, .largest = 8.0});
+  return result;
+}
+
+/// What both solves have to have in common: all but rounding, which changes the way of BiCGStab.
+void expect_alike(KrylovMethod method, const KrylovOutcome& one, const KrylovOutcome& many, const Vector& x,
+                  const Vector& y) {
+  const auto iterations = static_cast<double>(one.iterations);
+  EXPECT_EQ(one.reason, many.reason);
+  EXPECT_NEAR(iterations, static_cast<double>(many.iterations),
+              method == KrylovMethod::bicgstab ? 2.0 + 0.3 * iterations : 1.0);
+  double most = 0.0;
+  double difference = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    most = std::max(most, std::abs(x[i]));
+    difference = std::max(difference, std::abs(x[i] - y[i]));
+  }
+  EXPECT_LE(difference, 1e-5 * most);
+}
+
+TEST_P(KrylovRanks, SolveAsOneRank) {
+  const CsrMatrix a = grid(24 / test::kSmaller);
+  const Vector b = rhs_of(a);
+  const KrylovTolerances tolerances{.relative = 1e-8, .iterations = 400};
+  for (const KrylovOptions& options : all_methods()) {
+    for (const With with : {With::nothing, With::diagonal}) {
+      SCOPED_TRACE(std::string(to_string(options.method)) + ", " + name_of(with));
+      const auto alone = system(a, with);
+      Krylov k = krylov(*alone, options);
+      const auto one = solve(k, b, tolerances);
+      for (const Index ranks : {2, 3}) {
+        const Solved many = solve_on(a, even_cut(a.rows, ranks), with, options, b, tolerances);
+        expect_alike(options.method, one.outcome, many.outcomes[0], one.x, many.x);
+        for (const KrylovOutcome& other : many.outcomes) EXPECT_EQ(other.norms, many.outcomes[0].norms);
+      }
+    }
+  }
+}
+
+TEST_P(KrylovRanks, GuessIsTaken) {
+  const CsrMatrix a = grid(20, 0.5);
+  const Vector b = rhs_of(a);
+  const Vector guess(b.size(), 0.25);
+  const auto alone = system(a, With::diagonal);
+  for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::gmres}) {
+    const KrylovOptions options{.method = method};
+    Krylov k = krylov(*alone, options);
+    const auto one = solve(k, b, {.relative = 1e-8}, guess);
+    const Solved many = solve_on(a, even_cut(a.rows, 3), With::diagonal, options, b, {.relative = 1e-8}, guess);
+    expect_alike(options.method, one.outcome, many.outcomes[0], one.x, many.x);
+  }
+}
+
+/// Factors of each rank's own rows: other mathematics than one factor, but the solution is the same.
+TEST_P(KrylovRanks, BlocksOfRanksAreFactored) {
+  const CsrMatrix a = grid(30);
+  const Vector b = rhs_of(a);
+  for (const KrylovMethod method : {KrylovMethod::cg, KrylovMethod::bicgstab, KrylovMethod::gmres}) {
+    SCOPED_TRACE(to_string(method));
+    const Solved many = solve_on(a, even_cut(a.rows, 4), With::factor, {.method = method}, b, {.relative = 1e-10});
+    EXPECT_TRUE(many.outcomes[0].converged());
+    EXPECT_LT(test::relative_residual(a, b, many.x), 1e-8);
+    for (const KrylovOutcome& other : many.outcomes) EXPECT_EQ(other.norms, many.outcomes[0].norms);
+  }
+}
+
+TEST_P(KrylovRanks, SharesMayBeUnequalOrEmpty) {
+  const CsrMatrix a = grid(25);
+  const Vector b = rhs_of(a);
+  for (const KrylovMethod method : {KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::chebyshev}) {
+    SCOPED_TRACE(to_string(method));
+    KrylovOptions options{.method = method, .smallest = 0.05, .largest = 8.0};
+    const Solved many =
+        solve_on(a, {0, 0, 7, 300, 300, a.rows}, With::diagonal, options, b, {.relative = 1e-8, .iterations = 2000});
+    EXPECT_TRUE(many.outcomes[0].converged());
+    EXPECT_LT(test::relative_residual(a, b, many.x), 1e-6);
+  }
+}
+
+TEST_P(KrylovRanks, BitsRepeat) {
+  const CsrMatrix a = grid(30);
+  const Vector b = rhs_of(a);
+  std::optional<Vector> first;
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    rank.precondition(With::diagonal);
+    rank.make({.method = KrylovMethod::cg});
+    std::optional<Vector> mine;
+    for (int repetition = 0; repetition < 10; ++repetition) {
+      Vector x(b.size(), 0.0);
+      const KrylovOutcome outcome = rank.solve(b, x, false, {.relative = 1e-10});
+      if (!mine) mine = outcome.norms;
+      EXPECT_EQ(outcome.norms, *mine);
+    }
+    if (group.rank() == 0) first = mine;
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+  ASSERT_TRUE(first);
+  EXPECT_GT(first->size(), 20U);
+}
+
+/// One NaN on one rank ends the solves of all, for the same reason.
+TEST_P(KrylovRanks, NanOfOneIsThatOfAll) {
+  const CsrMatrix a = grid(20);
+  Vector b = rhs_of(a);
+  b[399] = std::numeric_limits<double>::quiet_NaN();
+  for (const KrylovMethod method : {KrylovMethod::cg, KrylovMethod::gmres, KrylovMethod::minres}) {
+    const Solved many = solve_on(a, even_cut(a.rows, 3), With::diagonal, {.method = method}, b, {});
+    for (const KrylovOutcome& outcome : many.outcomes) EXPECT_EQ(outcome.reason, KrylovReason::not_a_number);
+  }
+}
+
+TEST_P(KrylovRanks, ConstantNullSpaceIsThatOfAllRows) {
+  // A ring: each row adds up to zero.
+  const Index n = 200;
+  CsrMatrix a{n, n, {0}, {}, {}};
+  for (Index i = 0; i < n; ++i) {
+    std::vector<std::pair<Index, double>> row{{(i + n - 1) % n, -1.0}, {i, 2.0}, {(i + 1) % n, -1.0}};
+    std::ranges::sort(row);
+    for (const auto& [column, value] : row) append(a, column, value);
+    a.row_offsets.push_back(static_cast<Offset>(a.values.size()));
+  }
+  Vector b(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = i % 2 == 0 ? 1.0 : -1.0;
+  b[0] += 3.0;
+  b[100] -= 3.0;
+  Vector x(b.size(), 0.0);
+  const auto thrown = on_ranks(a, {0, 80, n}, [&](Rank& rank, const RankGroup&) {
+    rank.precondition(With::diagonal);
+    rank.make({.method = KrylovMethod::cg});
+    rank.krylov().set_null_space(true, {});
+    EXPECT_TRUE(rank.solve(b, x, false, {.relative = 1e-10}).converged());
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+  EXPECT_LT(test::relative_residual(a, b, x), 1e-8);
+  double sum = 0.0;
+  for (const double value : x) sum += value;
+  EXPECT_NEAR(sum, 0.0, 1e-8);
+}
+
+template <class Expected>
+void expect_on_all(const std::vector<std::exception_ptr>& thrown, const std::string& words) {
+  for (const std::exception_ptr& one : thrown) {
+    ASSERT_TRUE(one);
+    try {
+      std::rethrow_exception(one);
+    } catch (const Expected& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_P(KrylovRanks, WhatOneRefusesIsRefusedByAll) {
+  const CsrMatrix a = grid(10);
+  const auto thrown = on_ranks(a, even_cut(a.rows, 3), [&](Rank& rank, const RankGroup& group) {
+    // The restart of one is none.
+    rank.make({.method = KrylovMethod::gmres, .restart = group.rank() == 1 ? -1 : 30});
+  });
+  expect_on_all<InvalidInput>(thrown, "restart");
+}
+
+TEST_P(KrylovRanks, GhostsAreChecked) {
+  const CsrMatrix a = grid(10);
+  test::ThreadRanks ranks(2);
+  const auto thrown = ranks.run([&](const RankGroup& group) {
+    const Context context = own_context();
+    Share share = share_of(a, group.rank() == 0 ? 0 : 50, group.rank() == 0 ? 50 : 100);
+    if (group.rank() == 1) share.ghosts[0] = 70;
+    Rank rank(context, on_device(), group, std::move(share));
+    rank.make({.method = KrylovMethod::cg});
+  });
+  expect_on_all<InvalidInput>(thrown, "row of its own rank");
+}
+
+/// A rank that leaves the others alone in a solve: their patience ends it, and the object stays useless.
+TEST_P(KrylovRanks, WaitingEnds) {
+  const CsrMatrix a = grid(20);
+  const Vector b = rhs_of(a);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    rank.precondition(With::diagonal);
+    rank.make({.method = KrylovMethod::cg}, 0.5);
+    Vector x(b.size(), 0.0);
+    if (group.rank() == 1) return;
+    EXPECT_THROW(rank.solve(b, x, false, {}), RankLost);
+    EXPECT_THROW(rank.solve(b, x, false, {}), RankLost);
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+}
+
+TEST_P(KrylovRanks, ManyIterationsPassByPieces) {
+  const CsrMatrix a = grid(16);
+  const Vector b = rhs_of(a);
+  std::vector<KrylovOutcome> whole(2);
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    rank.make({.method = KrylovMethod::gmres, .restart = 5});
+    Vector x(b.size(), 0.0);
+    whole[static_cast<std::size_t>(group.rank())] = rank.solve(b, x, false, {.relative = 1e-9});
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+  EXPECT_TRUE(whole[0].converged());
+  EXPECT_EQ(whole[0].norms, whole[1].norms);
+}
+
+#if !defined(__SANITIZE_THREAD__)
+/// Two processes, one of which ends in the middle of a solve.
+TEST(KrylovProcesses, TheEndOfOneIsNoticed) {
+  const CsrMatrix a = grid(20);
+  const Vector b = rhs_of(a);
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  const auto solve_as = [&](int number) {
+    const test::PairOfProcesses group(number, sockets[number]);
+    const Context context = Context::create({.backend = Backend::host, .threads = 1});
+    Rank rank(context, false, group, share_of(a, 200 * number, 200 * (number + 1)));
+    struct Leaving final : LinearMap {
+      explicit Leaving(int at) : at_(at) {}
+      void apply(const double* x, double* y, Stream /*stream*/) override {
+        if (--at_ == 0) _exit(0);
+        std::copy_n(x, 200, y);
+      }
+      int at_;
+    } map(number == 1 ? 10 : -1);
+    const test::MatrixArrays own(nullptr, rank.share().own);
+    test::MatrixArrays matrix(nullptr, rank.share().own);
+    test::MatrixArrays outer(nullptr, rank.share().outer);
+    taskdag::KrylovRanks ranks;
+    ranks.group = &group;
+    ranks.outer = outer.view();
+    ranks.ghosts = rank.share().ghosts;
+    ranks.patience_s = 1000.0;
+    Krylov krylov(context, matrix.view(), &map, {.method = KrylovMethod::cg}, ranks);
+    Vector mine = piece(b, rank.share());
+    Vector x(mine.size());
+    krylov.solve(mine.data(), x.data(), false, {.relative = 1e-30, .iterations = 100000});
+  };
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    try {
+      solve_as(1);
+    } catch (...) {
+      _exit(2);
+    }
+    _exit(1);
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_THROW(solve_as(0), RankLost);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
+
+}  // namespace
+}  // namespace taskdag
