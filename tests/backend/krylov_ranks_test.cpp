@@ -1,147 +1,26 @@
-// Krylov methods on several ranks: threads of this process on both backends, on the host a second process, too.
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// Krylov methods on several ranks, which are threads of this process, on both backends.
+#include "krylov_ranks.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 
-#include "krylov_fixture.hpp"
-#include "measure.hpp"
 #include "support/effort.hpp"
 #include "support/thread_ranks.hpp"
 
 namespace taskdag {
 namespace {
 
+using test::grid;
+using test::Rank;
+using test::rhs_of;
+using test::Share;
+using test::share_of;
+using test::Vector;
 using test::With;
-using Vector = std::vector<double>;
-
-/// The rows [first, end) of a matrix, as a rank has them.
-struct Share {
-  CsrMatrix own;
-  CsrMatrix outer;
-  std::vector<std::int64_t> ghosts;
-  std::size_t first = 0;
-  std::size_t end = 0;
-};
-
-void append(CsrMatrix& a, Index column, double value) {
-  a.col_indices.push_back(column);
-  a.values.push_back(value);
-}
-
-std::vector<std::int64_t> ghosts_of(const CsrMatrix& a, Index first, Index end) {
-  std::vector<std::int64_t> ghosts;
-  for (Index i = first; i < end; ++i) {
-    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
-         ++e) {
-      const Index j = a.col_indices[static_cast<std::size_t>(e)];
-      if (j < first || j >= end) ghosts.push_back(j);
-    }
-  }
-  std::ranges::sort(ghosts);
-  ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
-  return ghosts;
-}
-
-Share share_of(const CsrMatrix& a, Index first, Index end) {
-  Share share;
-  share.first = static_cast<std::size_t>(first);
-  share.end = static_cast<std::size_t>(end);
-  share.ghosts = ghosts_of(a, first, end);
-  share.own.rows = share.own.cols = share.outer.rows = end - first;
-  share.outer.cols = static_cast<Index>(share.ghosts.size());
-  share.own.row_offsets = share.outer.row_offsets = {0};
-  for (Index i = first; i < end; ++i) {
-    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
-         ++e) {
-      const Index j = a.col_indices[static_cast<std::size_t>(e)];
-      const double value = a.values[static_cast<std::size_t>(e)];
-      if (j >= first && j < end) {
-        append(share.own, j - first, value);
-      } else {
-        append(share.outer, static_cast<Index>(std::ranges::lower_bound(share.ghosts, j) - share.ghosts.begin()),
-               value);
-      }
-    }
-    share.own.row_offsets.push_back(static_cast<Offset>(share.own.values.size()));
-    share.outer.row_offsets.push_back(static_cast<Offset>(share.outer.values.size()));
-  }
-  return share;
-}
-
-Vector piece(const Vector& v, const Share& share) {
-  return {v.begin() + static_cast<std::ptrdiff_t>(share.first), v.begin() + static_cast<std::ptrdiff_t>(share.end)};
-}
-
-/// What a rank has in memory of its backend.
-class Rank {
- public:
-  Rank(const Context& context, bool on_device, const RankGroup& group, Share share)
-      : context_(context),
-        device_(on_device ? test::make_device_stream() : nullptr),
-        group_(group),
-        share_(std::move(share)),
-        own_(device_.get(), share_.own),
-        outer_(device_.get(), share_.outer),
-        diagonal_(device_.get(), with_one(test::inverse_diagonal(share_.own))) {}
-
-  [[nodiscard]] Stream stream() const { return device_ ? device_->stream() : Stream{}; }
-  [[nodiscard]] const Share& share() const { return share_; }
-
-  void precondition(With with, FactorKind kind = FactorKind::ic) {
-    if (with == With::diagonal) map_ = std::make_unique<DiagonalMap>(diagonal_.data());
-    if (with != With::factor) return;
-    const MemorySpace space = device_ ? MemorySpace::device : MemorySpace::host;
-    factor_.emplace(context_, own_.pattern(), space, FactorOptions{.kind = kind}, std::vector<Index>{},
-                    std::vector<Index>{}, stream());
-    factor_->factor(own_.values(), space, stream());
-    const auto apply = [f = &*factor_, space](const double* x, double* y, Stream s) {
-      f->apply(Apply::full, x, y, space, s);
-    };
-    map_ = std::make_unique<FunctionMap<decltype(apply)>>(apply);
-  }
-  void make(const KrylovOptions& options, double patience_s = 50.0) {
-    KrylovRanks ranks;
-    ranks.group = &group_;
-    ranks.outer = outer_.view();
-    ranks.ghosts = share_.ghosts;
-    ranks.patience_s = patience_s;
-    krylov_.emplace(context_, own_.view(), map_.get(), options, ranks, stream());
-  }
-  [[nodiscard]] Krylov& krylov() { return *krylov_; }
-  KrylovOutcome solve(const Vector& b, Vector& x, bool guess, const KrylovTolerances& tolerances) {
-    test::Array<double> rhs(device_.get(), with_one(piece(b, share_)));
-    test::Array<double> solution(device_.get(), with_one(piece(x, share_)));
-    KrylovOutcome outcome = krylov_->solve(rhs.data(), solution.data(), guess, tolerances, stream());
-    const Vector found = solution.read();
-    std::copy_n(found.begin(), share_.end - share_.first, x.begin() + static_cast<std::ptrdiff_t>(share_.first));
-    return outcome;
-  }
-
- private:
-  /// A rank without rows has arrays all the same.
-  static Vector with_one(Vector v) {
-    if (v.empty()) v.push_back(0.0);
-    return v;
-  }
-  const Context& context_;
-  std::unique_ptr<test::DeviceStream> device_;
-  const RankGroup& group_;
-  Share share_;
-  test::MatrixArrays own_;
-  test::MatrixArrays outer_;
-  test::Array<double> diagonal_;
-  std::optional<Factorization> factor_;
-  std::unique_ptr<LinearMap> map_;
-  std::optional<Krylov> krylov_;
-};
 
 class KrylovRanks : public test::KrylovFixture {
  protected:
@@ -188,13 +67,6 @@ class KrylovRanks : public test::KrylovFixture {
 };
 INSTANTIATE_TEST_SUITE_P(On, KrylovRanks, testing::ValuesIn(test::krylov_places()),
                          [](const auto& parameter) { return test::name_of(parameter.param); });
-
-CsrMatrix grid(Index n, double wind = 0.0) { return make_stencil({.nx = n, .ny = n, .wind = wind}); }
-Vector rhs_of(const CsrMatrix& a) {
-  Vector b(static_cast<std::size_t>(a.rows));
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1.0 + 0.5 * std::sin(static_cast<double>(i));
-  return b;
-}
 
 std::vector<KrylovOptions> all_methods() {
   using M = KrylovMethod;
@@ -333,7 +205,7 @@ TEST_P(KrylovRanks, ConstantNullSpaceIsThatOfAllRows) {
   for (Index i = 0; i < n; ++i) {
     std::vector<std::pair<Index, double>> row{{(i + n - 1) % n, -1.0}, {i, 2.0}, {(i + 1) % n, -1.0}};
     std::ranges::sort(row);
-    for (const auto& [column, value] : row) append(a, column, value);
+    for (const auto& [column, value] : row) test::append(a, column, value);
     a.row_offsets.push_back(static_cast<Offset>(a.values.size()));
   }
   Vector b(static_cast<std::size_t>(n));
@@ -418,57 +290,6 @@ TEST_P(KrylovRanks, ManyIterationsPassByPieces) {
   EXPECT_TRUE(whole[0].converged());
   EXPECT_EQ(whole[0].norms, whole[1].norms);
 }
-
-#if !defined(__SANITIZE_THREAD__)
-/// Two processes, one of which ends in the middle of a solve.
-TEST(KrylovProcesses, TheEndOfOneIsNoticed) {
-  const CsrMatrix a = grid(20);
-  const Vector b = rhs_of(a);
-  int sockets[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  const auto solve_as = [&](int number) {
-    const test::PairOfProcesses group(number, sockets[number]);
-    const Context context = Context::create({.backend = Backend::host, .threads = 1});
-    Rank rank(context, false, group, share_of(a, 200 * number, 200 * (number + 1)));
-    struct Leaving final : LinearMap {
-      explicit Leaving(int at) : at_(at) {}
-      void apply(const double* x, double* y, Stream /*stream*/) override {
-        if (--at_ == 0) _exit(0);
-        std::copy_n(x, 200, y);
-      }
-      int at_;
-    } map(number == 1 ? 10 : -1);
-    const test::MatrixArrays own(nullptr, rank.share().own);
-    test::MatrixArrays matrix(nullptr, rank.share().own);
-    test::MatrixArrays outer(nullptr, rank.share().outer);
-    taskdag::KrylovRanks ranks;
-    ranks.group = &group;
-    ranks.outer = outer.view();
-    ranks.ghosts = rank.share().ghosts;
-    ranks.patience_s = 1000.0;
-    Krylov krylov(context, matrix.view(), &map, {.method = KrylovMethod::cg}, ranks);
-    Vector mine = piece(b, rank.share());
-    Vector x(mine.size());
-    krylov.solve(mine.data(), x.data(), false, {.relative = 1e-30, .iterations = 100000});
-  };
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    try {
-      solve_as(1);
-    } catch (...) {
-      _exit(2);
-    }
-    _exit(1);
-  }
-  const auto begun = std::chrono::steady_clock::now();
-  EXPECT_THROW(solve_as(0), RankLost);
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-#endif
 
 }  // namespace
 }  // namespace taskdag
