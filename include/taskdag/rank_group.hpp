@@ -8,7 +8,7 @@
 
 namespace taskdag {
 
-/// Ranks 0, 1, … count() − 1, one of which is the caller: an MPI communicator, say.
+/// Ranks 0, 1, … count() − 1, one of which is the caller: processes of an MPI communicator, say.
 class TASKDAG_API RankGroup {
  public:
   RankGroup() = default;

@@ -33,35 +33,61 @@ struct Half {
   Do what = Do::solve;
 };
 
-/// The rows of a rank of a system that both know.
-KrylovOutcome run(const Half& half, int number, Vector& x) {
-  const Where where = test::krylov_places().at(half.place);
-  const test::PairOfProcesses group(number, half.socket);
-  const CsrMatrix a = test::grid(20);
-  const Vector b = test::rhs_of(a);
-  const Context context = Context::create({.backend = where.backend, .threads = where.threads});
-  test::Rank rank(context, where.space == MemorySpace::device, group,
-                  test::share_of(a, kRows / 2 * number, kRows / 2 * (number + 1)));
-  rank.precondition(With::diagonal);
-  rank.make({.method = KrylovMethod::cg}, 1000.0, half.shared_devices);
-  x.assign(b.size(), 0.0);
-  if (half.what == Do::leave && number == 1) {
-    rank.begin(b);
-    _exit(0);
+CsrMatrix system_of_both() { return test::grid(20, 0.3); }
+
+/// A rank of that system, with what is its own.
+class Side {
+ public:
+  Side(const Half& half, int number)
+      : where_(test::krylov_places().at(half.place)),
+        group_(number, half.socket),
+        context_(Context::create({.backend = where_.backend, .threads = where_.threads})),
+        rank_(context_, where_.space == MemorySpace::device, group_,
+              test::share_of(system_of_both(), kRows / 2 * number, kRows / 2 * (number + 1))) {
+    rank_.precondition(With::diagonal);
   }
-  return rank.solve(b, x, false, {.relative = 1e-9});
+  void make(const KrylovOptions& options, bool shared_devices) { rank_.make(options, 1000.0, shared_devices); }
+  void begin() { rank_.begin(test::rhs_of(system_of_both())); }
+  test::Solved solve() {
+    test::Solved solved{{}, Vector(kRows, 0.0)};
+    solved.outcome = rank_.solve(test::rhs_of(system_of_both()), solved.x, false, {.relative = 1e-9, .iterations = 60});
+    return solved;
+  }
+
+ private:
+  Where where_;
+  test::PairOfProcesses group_;
+  Context context_;
+  test::Rank rank_;
+};
+
+/// Each method twice. @returns its rows of the solutions
+std::vector<test::Solved> run(const Half& half, int number) {
+  Side side(half, number);
+  std::vector<test::Solved> all;
+  for (const KrylovOptions& options : test::all_methods()) {
+    side.make(options, half.shared_devices);
+    if (half.what == Do::leave && number == 1) {
+      side.begin();
+      _exit(0);
+    }
+    all.push_back(side.solve());
+    EXPECT_EQ(side.solve().outcome.norms, all.back().outcome.norms);
+  }
+  return all;
 }
 
-class KrylovProcesses : public testing::TestWithParam<std::size_t> {
+class KrylovProcesses : public test::KrylovFixture {
  protected:
   void SetUp() override {
-    const Where where = test::krylov_places().at(GetParam());
-    if (where.backend == Backend::cuda && probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
+    test::KrylovFixture::SetUp();
+    if (IsSkipped()) return;
     std::array<int, 2> sockets{};
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
     mine_.socket = sockets[0];
     theirs_ = sockets[1];
-    mine_.place = GetParam();
+    const std::vector<Where> places = test::krylov_places();
+    while (name_of(places.at(mine_.place)) != name_of(GetParam())) ++mine_.place;
   }
   void TearDown() override {
     if (mine_.socket >= 0) close(mine_.socket);
@@ -92,8 +118,8 @@ class KrylovProcesses : public testing::TestWithParam<std::size_t> {
   int theirs_ = -1;
   pid_t child_ = -1;
 };
-INSTANTIATE_TEST_SUITE_P(On, KrylovProcesses, testing::Range<std::size_t>(0, test::krylov_places().size()),
-                         [](const auto& parameter) { return name_of(test::krylov_places().at(parameter.param)); });
+INSTANTIATE_TEST_SUITE_P(On, KrylovProcesses, testing::ValuesIn(test::krylov_places()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
 
 TEST(KrylovOtherHalf, DISABLED_Run) {
   const char* const told = std::getenv(kHalf);
@@ -102,35 +128,39 @@ TEST(KrylovOtherHalf, DISABLED_Run) {
   int what = 0;
   std::istringstream(told) >> half.socket >> half.place >> half.shared_devices >> what;
   half.what = static_cast<Do>(what);
-  Vector x;
-  EXPECT_TRUE(run(half, 1, x).converged());
+  EXPECT_EQ(run(half, 1).size(), test::all_methods().size());
 }
 
 TEST_P(KrylovProcesses, SolveTogether) {
   start();
-  Vector x;
-  const KrylovOutcome outcome = run(mine_, 0, x);
-  EXPECT_TRUE(outcome.converged());
+  const std::vector<test::Solved> together = run(mine_, 0);
   EXPECT_EQ(wait(), 0);
+  const auto alone = system(system_of_both(), With::diagonal);
+  const auto half = [](Vector x) { return Vector(x.begin(), x.begin() + kRows / 2); };
+  for (std::size_t k = 0; k < together.size(); ++k) {
+    const KrylovOptions options = test::all_methods()[k];
+    SCOPED_TRACE(to_string(options.method));
+    Krylov k1 = krylov(*alone, options);
+    const auto one = solve(k1, test::rhs_of(system_of_both()), {.relative = 1e-9, .iterations = 60});
+    test::expect_alike(options.method, one.outcome, together[k].outcome, half(one.x), half(together[k].x));
+  }
 }
 
 TEST_P(KrylovProcesses, TheEndOfOneIsNoticed) {
   mine_.what = Do::leave;
   start();
-  Vector x;
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_THROW(run(mine_, 0, x), RankLost);
+  EXPECT_THROW(run(mine_, 0), RankLost);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(60));
   EXPECT_EQ(wait(), 0);
 }
 
 /// Unless that is asked for.
 TEST_P(KrylovProcesses, AGpuIsNotShared) {
-  if (test::krylov_places().at(GetParam()).backend == Backend::host) GTEST_SKIP() << "no GPU";
+  if (GetParam().backend == Backend::host) GTEST_SKIP() << "no GPU";
   mine_.shared_devices = false;
   start();
-  Vector x;
-  EXPECT_THROW(run(mine_, 0, x), Unsupported);
+  EXPECT_THROW(run(mine_, 0), Unsupported);
   EXPECT_EQ(wait(), 1);
 }
 

@@ -74,6 +74,12 @@ inline Vector piece(const Vector& v, const Share& share) {
   return {v.begin() + static_cast<std::ptrdiff_t>(share.first), v.begin() + static_cast<std::ptrdiff_t>(share.end)};
 }
 
+/// How a rank's solve has gone, and the solution.
+struct Solved {
+  KrylovOutcome outcome;
+  Vector x;
+};
+
 /// What a rank has in memory of its backend.
 class Rank {
  public:
@@ -149,6 +155,45 @@ inline Vector rhs_of(const CsrMatrix& a) {
   Vector b(static_cast<std::size_t>(a.rows));
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1.0 + 0.5 * std::sin(static_cast<double>(i));
   return b;
+}
+
+inline std::vector<KrylovOptions> all_methods() {
+  using M = KrylovMethod;
+  using S = KrylovSide;
+  using N = KrylovNorm;
+  std::vector<KrylovOptions> result;
+  for (const N norm : {N::preconditioned, N::unpreconditioned, N::natural})
+    result.push_back({.method = M::cg, .norm = norm});
+  for (const M method : {M::bicgstab, M::gmres}) {
+    result.push_back({.method = method, .side = S::left, .norm = N::preconditioned});
+    result.push_back({.method = method, .side = S::right, .norm = N::unpreconditioned});
+  }
+  result.push_back({.method = M::fgmres, .side = S::right, .norm = N::unpreconditioned});
+  result.push_back({.method = M::gmres, .restart = 11, .orthogonalisation = KrylovOrthogonalisation::modified});
+  result.push_back({.method = M::gmres, .restart = 7, .refinement = KrylovRefinement::if_needed});
+  for (const N norm : {N::preconditioned, N::unpreconditioned}) {
+    result.push_back({.method = M::minres, .norm = norm});
+    result.push_back({.method = M::richardson, .norm = norm, .damping = 0.2});
+    result.push_back({.method = M::chebyshev, .norm = norm, .smallest = 0.05, .largest = 8.0});
+  }
+  result.push_back({.method = M::chebyshev, .norm = N::none, .smallest = 0.05, .largest = 8.0});
+  return result;
+}
+
+/// What both solves have to have in common: all but rounding, which changes the way of BiCGStab.
+inline void expect_alike(KrylovMethod method, const KrylovOutcome& one, const KrylovOutcome& many, const Vector& x,
+                         const Vector& y) {
+  const auto iterations = static_cast<double>(one.iterations);
+  EXPECT_EQ(one.reason, many.reason);
+  EXPECT_NEAR(iterations, static_cast<double>(many.iterations),
+              method == KrylovMethod::bicgstab ? 2.0 + 0.3 * iterations : 1.0);
+  double most = 0.0;
+  double difference = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    most = std::max(most, std::abs(x[i]));
+    difference = std::max(difference, std::abs(x[i] - y[i]));
+  }
+  EXPECT_LE(difference, 1e-5 * most);
 }
 
 }  // namespace taskdag::test

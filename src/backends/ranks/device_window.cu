@@ -1,16 +1,15 @@
-// A window in device memory. Processes open those of others by CUDA's handles, threads of one process by their
-// addresses.
+// A window in device memory: the processes of other ranks open it by CUDA's handle.
 #include <cuda_runtime_api.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/stream.hpp"
 #include "backends/ranks/agree.hpp"
 #include "backends/ranks/window.hpp"
 #include "taskdag/error.hpp"
@@ -37,10 +36,8 @@ class OnDevice {
 
 /// What a rank tells the others of its window.
 struct Card {
-  pid_t process = 0;
-  int device = 0;
   std::array<char, 33> uuid{};
-  void* base = nullptr;
+  void* base = nullptr;  ///< in its own process
   cudaIpcMemHandle_t handle{};
 };
 
@@ -125,13 +122,16 @@ class DeviceWindow final : public Window {
   }
   void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
     const OnDevice on(device_);
-    check(cudaMemcpy(static_cast<char*>(of(rank_)) + offset, from, bytes, cudaMemcpyHostToDevice),
+    check(cudaMemcpyAsync(static_cast<char*>(of(rank_)) + offset, from, bytes, cudaMemcpyHostToDevice, stream_->get()),
           "writing to memory that ranks share");
+    check(cudaStreamSynchronize(stream_->get()), "writing to memory that ranks share");
   }
   void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
     const OnDevice on(device_);
-    check(cudaMemcpy(to, static_cast<const char*>(of(rank_)) + offset, bytes, cudaMemcpyDeviceToHost),
+    check(cudaMemcpyAsync(to, static_cast<const char*>(of(rank_)) + offset, bytes, cudaMemcpyDeviceToHost,
+                          stream_->get()),
           "reading memory that ranks share");
+    check(cudaStreamSynchronize(stream_->get()), "reading memory that ranks share");
   }
 
  private:
@@ -146,8 +146,7 @@ class DeviceWindow final : public Window {
   void make(std::size_t bytes, const std::string& uuid) {
     const OnDevice on(device_);
     std::copy_n(uuid.begin(), std::min(uuid.size(), card_.uuid.size() - 1), card_.uuid.begin());
-    card_.process = getpid();
-    card_.device = device_;
+    stream_.emplace();
     check(cudaMalloc(&card_.base, bytes), "taking memory that ranks share");
     check(cudaMemset(card_.base, 0, bytes), "clearing memory that ranks share");
     check(cudaDeviceSynchronize(), "clearing memory that ranks share");
@@ -160,7 +159,7 @@ class DeviceWindow final : public Window {
   void require_devices(const std::vector<Card>& cards) const {
     for (std::size_t a = 0; a < cards.size(); ++a) {
       for (std::size_t b = a + 1; b < cards.size(); ++b) {
-        if (cards[a].uuid == cards[b].uuid && cards[a].process != cards[b].process)
+        if (cards[a].uuid == cards[b].uuid)
           throw Unsupported("ranks " + std::to_string(a) + " and " + std::to_string(b) + " share a GPU");
       }
     }
@@ -168,22 +167,8 @@ class DeviceWindow final : public Window {
   void open(const std::vector<Card>& cards) {
     const OnDevice on(device_);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      const Card& card = cards[rank];
-      if (card.process == getpid()) {
-        if (card.device != device_) enable_peer(card.device);
-        bases_[rank] = card.base;
-      } else {
-        bases_[rank] = opened_[rank] = open_handle(card, rank);
-      }
-    }
-  }
-  static void enable_peer(int device) {
-    const cudaError_t enabled = cudaDeviceEnablePeerAccess(device, 0);
-    if (enabled == cudaErrorPeerAccessAlreadyEnabled) {
-      static_cast<void>(cudaGetLastError());
-    } else if (enabled != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      throw Unsupported(std::string("a device does not reach the memory of another: ") + cudaGetErrorString(enabled));
+      if (static_cast<int>(rank) != rank_) opened_[rank] = open_handle(cards[rank], rank);
+      bases_[rank] = static_cast<int>(rank) == rank_ ? card_.base : opened_[rank];
     }
   }
   static void* open_handle(const Card& card, std::size_t rank) {
@@ -199,7 +184,9 @@ class DeviceWindow final : public Window {
   std::size_t ranks_;
   int device_;
   Card card_;
-  std::vector<void*> opened_;  ///< by handles
+  std::vector<void*> opened_;  ///< null: its own
+  /// Does not wait for any other: a rank is told of the loss of another while its loop runs.
+  std::optional<cuda::UniqueStream> stream_;
   std::unique_ptr<Window> closed_;
 };
 

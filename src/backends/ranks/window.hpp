@@ -39,7 +39,7 @@ struct RankDevice {
   std::string uuid;            ///< device_uuid()
   bool may_be_shared = false;  ///< with another process
 };
-/// In the memory of each rank's device. Collective.
+/// In the memory of each rank's device. Ranks are processes. Collective.
 /// @throws OutOfMemory, DeviceError, Unsupported where a device does not reach the memory of another
 std::unique_ptr<Window> open_device_window(const RankGroup& group, std::size_t bytes, const RankDevice& device);
 
