@@ -208,6 +208,20 @@ inline PetscErrorCode current_stream(Stream* stream) {
   return PETSC_SUCCESS;
 }
 
+/// Offsets and columns of all rows of a MATSEQAIJCUSPARSE in device memory. With many empty rows PETSc keeps compressed
+/// rows there, and MatSeqAIJGetCSRAndMemType() lends these.
+inline PetscErrorCode get_all_rows(Mat matrix, const PetscInt** offsets, const PetscInt** columns) {
+#if defined(PETSC_HAVE_CUDA) && (PETSC_VERSION_GE(3, 26, 0) || !defined(PETSC_USE_64BIT_INDICES))
+  return MatSeqAIJCUSPARSEGetIJ(matrix, PETSC_FALSE, offsets, columns);
+#else
+  // Never there: no such matrix, or MatSeqAIJGetCSRAndMemType() has refused its indices.
+  static_cast<void>(matrix);
+  static_cast<void>(offsets);
+  static_cast<void>(columns);
+  return PETSC_SUCCESS;
+#endif
+}
+
 /// Whether the matrix is bound to the CPU although its type is a device type.
 inline bool bound_to_cpu(Mat matrix) {
 #if defined(PETSC_HAVE_DEVICE)

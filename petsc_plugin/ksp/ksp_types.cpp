@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boundary.hpp"
+#include "ksp/ranks.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
 #include "pc/pc_taskdag.hpp"
@@ -41,16 +42,21 @@ PetscErrorCode destroy_wrapped(void* pointer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Null where there is no memory for it and others may wait: a KSP gets its type also inside a solve on several ranks,
-/// where an error of one would let them.
+MPI_Comm comm_of(KSP ksp) { return PetscObjectComm(reinterpret_cast<PetscObject>(ksp)); }
+
+/// Null on all ranks of the KSP where one has no memory for it and others may wait: a KSP gets its type also inside a
+/// solve on several ranks, where an error of one would let them.
 PetscErrorCode attach(KSP ksp, Wrapped** wrapped) {
   PetscFunctionBegin;
   PetscContainer container = nullptr;
   *wrapped = nullptr;
   const PetscErrorCode made = guarded([&] { *wrapped = new Wrapped; });
   if (static_cast<int>(made) != 0 && !others_may_wait()) PetscCall(made);
-  if (!*wrapped) {
-    PetscCall(warn_of_error("a KSP runs PETSc's loop and not TaskDAG's"));
+  if (!*wrapped) PetscCall(warn_of_error("a KSP runs PETSc's loop and not TaskDAG's"));
+  int all = *wrapped ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm_of(ksp)));
+  if (all == 0) {
+    delete std::exchange(*wrapped, nullptr);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
@@ -88,20 +94,16 @@ PetscErrorCode read_use(KSP ksp, const Wrapped& wrapped, KspUse* use) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode count_ranks(KSP ksp, PetscMPIInt* ranks) {
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), ranks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode try_ours(KSP ksp, Wrapped* wrapped, KspUse use) {
   PetscFunctionBegin;
   Plan plan;
+  PetscErrorCode planned = PETSC_SUCCESS;
   Reason& why_not = wrapped->why_not;
   if (wrapped->first_solve && wrapped->theirs.solve != wrapped->first_solve)
     why_not.set("a variant of the method is asked for");
   if (!why_not.given())
-    PetscCall(make_plan(ksp, *wrapped->method, wrapped->setters, use == KspUse::on, &plan, &why_not));
+    planned = make_plan(ksp, *wrapped->method, wrapped->setters, use == KspUse::on, &plan, &why_not);
+  PetscCall(agree(comm_of(ksp), planned, &why_not));
   wrapped->ours = !why_not.given();  // monitors may ask for the solution meanwhile
   if (wrapped->ours) PetscCall(wrapped->loop.solve(ksp, *wrapped->method, plan, &why_not));
   wrapped->ours = !why_not.given();
@@ -114,13 +116,10 @@ PetscErrorCode solve(KSP ksp) {
   Wrapped* wrapped = nullptr;
   KspUse use = KspUse::off;
   PetscCall(wrapped_of(ksp, &wrapped));
-  PetscMPIInt ranks = 1;
   PetscCall(read_use(ksp, *wrapped, &use));
-  PetscCall(count_ranks(ksp, &ranks));
   wrapped->ours = false;
   wrapped->why_not = {};
-  if (use != KspUse::off && ranks > 1) wrapped->why_not.set("it is on several ranks");
-  if (use != KspUse::off && ranks == 1) PetscCall(try_ours(ksp, wrapped, use));
+  if (use != KspUse::off) PetscCall(try_ours(ksp, wrapped, use));
   if (!wrapped->ours) PetscCall(wrapped->theirs.solve(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,8 +150,8 @@ PetscErrorCode compute_eigenvalues(KSP ksp, PetscInt room, PetscReal* real, Pets
   bool lost = false;
   PetscCall(find_values(ksp, wrapped->loop, find_ritz_values, &values, &lost));
   *count = lost ? std::min(ksp->its, room) : static_cast<PetscInt>(values.size());
-  PetscCheck(room >= *count, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
-             "there is no room for %d eigenvalues", static_cast<int>(*count));
+  PetscCheck(room >= *count, comm_of(ksp), PETSC_ERR_ARG_SIZ, "there is no room for %d eigenvalues",
+             static_cast<int>(*count));
   if (lost) std::fill_n(real, *count, std::numeric_limits<double>::quiet_NaN());
   std::fill_n(imaginary, room, 0.0);
   for (std::size_t k = 0; k < values.size() && !lost; ++k) {
@@ -206,7 +205,7 @@ PetscErrorCode set_up(KSP ksp) {
   PetscCall(wrapped->theirs.setup(ksp));
   keep_operations(ksp, wrapped);
   PetscCall(read_use(ksp, *wrapped, &use));
-  PetscCall(count_ranks(ksp, &ranks));
+  PetscCallMPI(MPI_Comm_size(comm_of(ksp), &ranks));
   PetscCall(expect_loop(ksp->pc, use != KspUse::off && ranks == 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

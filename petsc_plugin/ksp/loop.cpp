@@ -1,6 +1,8 @@
 #include "ksp/loop.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "boundary.hpp"
@@ -24,6 +26,22 @@ class PcMap final : public LinearMap {
   bool may_be_captured_;
 };
 
+/// What a rank has of the operator: on several ranks the entries in its own columns, and the others, whose columns
+/// `ghosts` has the numbers of. On one there is no outer part.
+PetscErrorCode split(Mat whole, Mat* own, Mat* outer, const PetscInt** ghosts) {
+  PetscFunctionBegin;
+  PetscMPIInt ranks = 1;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(whole)), &ranks));
+  *own = whole;
+  *outer = nullptr;
+  *ghosts = nullptr;
+  if (ranks > 1) PetscCall(MatMPIAIJGetSeqAIJ(whole, own, outer, ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Stands where there is an array of a rank without rows: it is not read, and not null.
+constexpr double no_element = 0.0;
+
 /// Lends the arrays of a matrix inside its scope.
 class OpenMatrix {
  public:
@@ -41,8 +59,7 @@ class OpenMatrix {
   }
   PetscErrorCode close() {
     PetscFunctionBegin;
-    open_ = false;
-    PetscCall(source_.close());
+    if (std::exchange(open_, false)) PetscCall(source_.close());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -121,49 +138,108 @@ PetscErrorCode memory_of(Vec v, bool* cuda) {
 
 }  // namespace
 
-PetscErrorCode KspLoop::look_at(KSP ksp, const Plan& plan) {
+struct KspLoop::Next {
+  Next(MatrixSource& own_source, MatrixSource& outer_source) : own(own_source), outer(outer_source) {}
+
+  OpenMatrix own;
+  OpenMatrix outer;
+  const PetscInt* ghosts = nullptr;  ///< PETSc's
+  const double* diagonal = nullptr;
+  NullSpace null_space;
+  Parts parts;
+  // As all ranks do:
+  bool anew = false;            ///< the loop is made
+  bool set_null_space = false;  ///< it is told of its null space
+};
+
+PetscErrorCode KspLoop::Operand::look_at(Mat matrix, bool outside, Index block_size) {
   PetscFunctionBegin;
-  Mat matrix = nullptr;
-  PetscCall(PCGetOperators(ksp->pc, &matrix, nullptr));
   Seen now;
   PetscCall(read_state(matrix, &now.state));
   PetscCall(guarded([&] { now.type = reinterpret_cast<PetscObject>(matrix)->type_name; }));
   now.bound = bound_to_cpu(matrix);
-  if (now.has_form_of(seen_)) PetscFunctionReturn(PETSC_SUCCESS);
-  seen_ = {};
-  PetscCall(source_.inspect(matrix, false, plan.options.block_size));
-  seen_ = std::move(now);
+  if (now.has_form_of(seen)) PetscFunctionReturn(PETSC_SUCCESS);
+  seen = {};
+  PetscCall(outside ? source.inspect_outside(matrix) : source.inspect(matrix, false, block_size));
+  seen = std::move(now);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the preconditioner works, else where the matrix lies.
-PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not) {
+PetscErrorCode KspLoop::Operand::reset() {
+  PetscFunctionBegin;
+  seen = {};
+  PetscCall(source.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Collective, and so before what a rank may find alone. In each solve where the preconditioner is PETSc's: no sign
+/// says that its diagonal is another one.
+PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   use_ = {};
   form_ = plan.pc;
-  PetscCall(look_at(ksp, plan));
-  if (plan.pc_is_ours) {
+  if (plan.pc_is_ours)
     PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
-    if (!use_.backend) {
-      why_not->set("the preconditioner cannot be applied inside a loop, or has failed");
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    form_ = use_.diagonal ? PcForm::diagonal : PcForm::map;
-    PetscCall(guarded([&] { place_ = *use_.backend; }));
-  } else {
-    BackendSettings settings;
-    settings.wanted = source_.on_device() ? Backend::cuda : Backend::host;
-    PetscCall(choose_backend(settings, {source_.rows(), source_.on_device()}, &place_));
-  }
-  if (on_cuda() != source_.on_device())
-    why_not->set(on_cuda() ? "the preconditioner works on a GPU, and the matrix is in host memory"
-                           : "the preconditioner works on host threads, and the matrix is in device memory");
+  else if (plan.pc == PcForm::diagonal)
+    PetscCall(apply_to_ones(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::check_vectors(KSP ksp, Reason* why_not) const {
+PetscErrorCode KspLoop::apply_to_ones(KSP ksp) {
   PetscFunctionBegin;
-  if (!on_cuda()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool fits = PETSC_FALSE;
+  if (diagonal_) {
+    PetscLayout now = nullptr;
+    PetscLayout then = nullptr;
+    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(diagonal_.get()),
+                                     reinterpret_cast<PetscObject>(ksp->vec_sol)->type_name, &fits));
+    PetscCall(VecGetLayout(ksp->vec_sol, &now));
+    PetscCall(VecGetLayout(diagonal_, &then));
+    if (fits) PetscCall(PetscLayoutCompare(now, then, &fits));
+  }
+  if (!fits) {
+    PetscCall(ones_.reset());
+    PetscCall(diagonal_.reset());
+    PetscCall(VecDuplicate(ksp->vec_sol, ones_.out()));
+    PetscCall(VecDuplicate(ksp->vec_sol, diagonal_.out()));
+    PetscCall(VecSet(ones_, 1.0));
+  }
+  PetscCall(PCApply(ksp->pc, ones_, diagonal_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the preconditioner works, else where the matrix lies; without rows, where the vectors lie. Such a rank leaves
+/// the form of the preconditioner to the others.
+PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not) {
+  PetscFunctionBegin;
+  if (use_.backend) {
+    form_ = use_.diagonal ? PcForm::diagonal : PcForm::map;
+    PetscCall(guarded([&] { place_ = *use_.backend; }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (plan.pc_is_ours && rows() > 0) {
+    why_not->set("the preconditioner cannot be applied inside a loop, or has failed");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (plan.pc_is_ours) form_ = PcForm::none;
+  bool cuda = own_.source.on_device();
+  if (rows() == 0) PetscCall(memory_of(ksp->vec_rhs, &cuda));
+  BackendSettings settings;
+  settings.wanted = cuda ? Backend::cuda : Backend::host;
+  PetscCall(choose_backend(settings, {rows(), cuda}, &place_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether all is in the memory of the place.
+PetscErrorCode KspLoop::check_place(KSP ksp, Reason* why_not) const {
+  PetscFunctionBegin;
+  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (on_cuda() != own_.source.on_device())
+    why_not->set(on_cuda() ? "the preconditioner works on a GPU, and the matrix is in host memory"
+                           : "the preconditioner works on host threads, and the matrix is in device memory");
+  else if (ranks_.count() > 1 && on_cuda() != outer_.source.on_device())
+    why_not->set("the matrix is in host memory and in device memory");
+  if (!on_cuda() || why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   bool of_b = false;
   bool of_x = false;
   PetscCall(memory_of(ksp->vec_rhs, &of_b));
@@ -172,27 +248,11 @@ PetscErrorCode KspLoop::check_vectors(KSP ksp, Reason* why_not) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// In each solve where the preconditioner is PETSc's: no sign says that its diagonal is another one.
-PetscErrorCode KspLoop::find_diagonal(KSP ksp, const double** diagonal) {
+PetscErrorCode KspLoop::find_diagonal(const double** diagonal) const {
   PetscFunctionBegin;
   *diagonal = use_.diagonal;
-  if (use_.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscBool fits = PETSC_FALSE;
-  PetscInt rows = -1;
-  if (diagonal_) {
-    PetscCall(VecGetLocalSize(diagonal_, &rows));
-    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(diagonal_.get()),
-                                     reinterpret_cast<PetscObject>(ksp->vec_sol)->type_name, &fits));
-  }
-  if (!fits || rows != source_.rows()) {
-    PetscCall(ones_.reset());
-    PetscCall(diagonal_.reset());
-    PetscCall(VecDuplicate(ksp->vec_sol, ones_.out()));
-    PetscCall(VecDuplicate(ksp->vec_sol, diagonal_.out()));
-    PetscCall(VecSet(ones_, 1.0));
-  }
-  PetscCall(PCApply(ksp->pc, ones_, diagonal_));
-  PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
+  if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
+  if (rows() == 0) *diagonal = &no_element;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,65 +268,132 @@ PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_n
   PetscCall(guarded([&] { found->vectors.resize(static_cast<std::size_t>(count)); }));
   for (PetscInt k = 0; k < count; ++k) {
     const double*& elements = found->vectors[static_cast<std::size_t>(k)];
-    PetscInt rows = 0;
-    PetscCall(VecGetLocalSize(vectors[k], &rows));
-    if (rows == source_.rows()) PetscCall(elements_of(vectors[k], on_cuda(), &elements));
+    PetscInt size = 0;
+    PetscCall(VecGetLocalSize(vectors[k], &size));
+    if (size == rows()) PetscCall(elements_of(vectors[k], on_cuda(), &elements));
+    if (rows() == 0) elements = &no_element;
     if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the matrix");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the loop knows it already, it is not made anew for it.
-PetscErrorCode KspLoop::set_null_space(NullSpace& found) {
+/// Where the loop knows it already, it is not told again.
+PetscErrorCode KspLoop::set_null_space(Next* next) {
   PetscFunctionBegin;
-  if (found == null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  NullSpace& found = next->null_space;
+  const bool first = next->anew && found != NullSpace{};
+  if (!first && !next->set_null_space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] { krylov_->set_null_space(found.constant, found.vectors); }));
   null_space_ = std::move(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::collect_parts(KSP ksp, const double* diagonal, Parts* parts) const {
+KspLoop::Place KspLoop::place_of(const Operand& operand) {
+  const CsrView& view = operand.source.view();
+  return {operand.seen.state.id, operand.seen.state.pattern, view.pattern.row_offsets, view.pattern.col_indices,
+          view.values};
+}
+
+PetscErrorCode KspLoop::collect_parts(KSP ksp, Next* next) const {
   PetscFunctionBegin;
-  const CsrView& view = source_.view();
-  parts->matrix = seen_.state.id;
-  parts->pattern = seen_.state.pattern;
-  parts->offsets = view.pattern.row_offsets;
-  parts->columns = view.pattern.col_indices;
-  parts->values = view.values;
-  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts->pc));
-  parts->form = form_;
-  parts->diagonal = diagonal;
-  parts->launches = on_cuda() && form_ == PcForm::map ? use_.launches : 0;
-  parts->threads = place_->context.threads();
-  parts->device = on_cuda() ? place_->context.device() : -1;
+  Parts& parts = next->parts;
+  parts.own = place_of(own_);
+  parts.outer = place_of(outer_);
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts.pc));
+  parts.form = form_;
+  parts.diagonal = next->diagonal;
+  parts.launches = on_cuda() && form_ == PcForm::map ? use_.launches : 0;
+  parts.threads = place_->context.threads();
+  parts.device = on_cuda() ? place_->context.device() : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What the method does not have is no error: PETSc's loop may have it.
-PetscErrorCode KspLoop::make(KSP ksp, const Plan& plan, const double* diagonal, Reason* why_not) {
+/// All that comes before the ranks decide together.
+PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Next* next, Reason* why_not) {
   PetscFunctionBegin;
-  Parts parts;
-  Stream stream;
-  PetscCall(collect_parts(ksp, diagonal, &parts));
-  if (krylov_ && parts == parts_ && plan.options == options_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (on_cuda()) PetscCall(current_stream(&stream));
-  PetscCall(pc_.share(ksp->pc));
-  PetscCall(guarded([&] {
-    krylov_.reset();
-    map_.reset();
+  Mat whole = nullptr;
+  Mat own = nullptr;
+  Mat outer = nullptr;
+  PetscCall(take_preconditioner(ksp, plan));
+  PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
+  PetscCall(split(whole, &own, &outer, &next->ghosts));
+  PetscCall(own_.look_at(own, false, plan.options.block_size));
+  if (outer) PetscCall(outer_.look_at(outer, true, 1));
+  PetscCall(choose_place(ksp, plan, why_not));
+  if (!why_not->given()) PetscCall(check_place(ksp, why_not));
+  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(find_diagonal(&next->diagonal));
+  PetscCall(next->own.open(own, on_cuda()));
+  if (outer) PetscCall(next->outer.open(outer, on_cuda()));
+  PetscCall(find_null_space(ksp, &next->null_space, why_not));
+  PetscCall(collect_parts(ksp, next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `prepared`: what prepare() has returned here.
+PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& plan, Next* next, Reason* why_not) {
+  PetscFunctionBegin;
+  const bool kept = (krylov_ || refused_.given()) && next->parts == parts_ && plan.options == options_;
+  const bool cuda = place_ && on_cuda();
+  std::array<int, 5> most = {kept ? 0 : 1, next->null_space == null_space_ ? 0 : 1, static_cast<int>(form_),
+                             cuda ? 1 : 0, cuda || rows() == 0 ? 0 : 1};
+  PetscCall(agree(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), prepared, why_not, most));
+  next->anew = most[0] != 0;
+  next->set_null_space = !next->anew && most[1] != 0;
+  form_ = static_cast<PcForm>(most[2]);
+  if (most[3] != 0 && most[4] != 0 && !why_not->given()) why_not->set("some ranks work on a GPU and others do not");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
+  if (form_ == PcForm::none) return nullptr;
+  if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
+  if (rows() > 0) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
+  const auto nothing = [](const double*, double*, Stream) {};
+  return std::make_unique<FunctionMap<decltype(nothing)>>(nothing);
+}
+
+/// What the method does not have is no error: PETSc's loop may have it.
+PetscErrorCode KspLoop::make(KSP ksp, const Plan& plan, const Next& next, Reason* why_not) {
+  PetscFunctionBegin;
+  if (next.anew) {
+    refused_ = {};
     null_space_ = {};
-    if (form_ == PcForm::diagonal) map_ = std::make_unique<DiagonalMap>(diagonal);
-    if (form_ == PcForm::map) map_ = std::make_unique<PcMap>(pc_, use_.may_be_captured);
+    PetscCall(pc_.share(ksp->pc));
+    PetscCall(construct(ksp, plan, next));
+    parts_ = next.parts;
+    options_ = plan.options;
+  }
+  *why_not = refused_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The library's constructor is collective: what may fail on a rank alone comes before it.
+PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(ksp));
+  Stream stream;
+  KrylovRanks ranks;
+  if (on_cuda()) PetscCall(current_stream(&stream));
+  PetscCall(guarded(comm, [&] {
+    krylov_.reset();
+    map_ = make_map(next.diagonal);
+    ranks.group = &ranks_;
+    ranks.outer = outer_.source.view();
+    ranks.ghosts.assign(next.ghosts, next.ghosts + ranks.outer.pattern.cols);
+  }));
+  PetscCall(guarded(comm, [&] {
     try {
-      krylov_.emplace(place_->context, source_.view(), map_.get(), plan.options, stream);
+      if (ranks_.count() > 1)
+        krylov_.emplace(place_->context, own_.source.view(), map_.get(), plan.options, ranks, stream);
+      else
+        krylov_.emplace(place_->context, own_.source.view(), map_.get(), plan.options, stream);
     } catch (const Unsupported& error) {
-      why_not->set(error.what());
+      refused_.set(error.what());
     } catch (const InvalidInput& error) {
-      why_not->set(error.what());
+      refused_.set(error.what());
     }
   }));
-  parts_ = parts;
-  options_ = plan.options;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,11 +470,12 @@ PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An error that cannot be returned, as others may wait for what this solve is a part of.
+/// An error on one rank cannot be returned where others may wait for what this solve is a part of. The ranks of a loop
+/// on several all meet it.
 PetscErrorCode KspLoop::lose(KSP ksp, PetscErrorCode error) {
   PetscFunctionBegin;
   krylov_.reset();
-  if (!others_may_wait()) PetscCall(error);
+  if (ranks_.count() > 1 || !others_may_wait()) PetscCall(error);
   PetscCall(report_swallowed_error("a solve has met an error"));
   PetscCall(PCSetFailedReason(ksp->pc, PC_SUBPC_ERROR));
   PetscCall(poison(ksp->vec_sol, PC_SUBPC_ERROR));
@@ -374,25 +502,28 @@ PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan) {
 
 PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not) {
   PetscFunctionBegin;
-  OpenMatrix lent(source_);
-  Mat matrix = nullptr;
-  const double* diagonal = nullptr;
-  PetscCall(choose_place(ksp, plan, why_not));
-  if (!why_not->given()) PetscCall(check_vectors(ksp, why_not));
+  PetscCall(ranks_.take(PetscObjectComm(reinterpret_cast<PetscObject>(ksp))));
+  if (!ranks_.on_one_node()) why_not->set("its ranks are not all on one node");
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (form_ == PcForm::diagonal) PetscCall(find_diagonal(ksp, &diagonal));
-  PetscCall(PCGetOperators(ksp->pc, &matrix, nullptr));
-  PetscCall(lent.open(matrix, on_cuda()));
+  Next next(own_.source, outer_.source);
+  PetscCall(decide(ksp, prepare(ksp, plan, &next, why_not), plan, &next, why_not));
+  if (!why_not->given()) PetscCall(make(ksp, plan, next, why_not));
+  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(set_null_space(&next));
+  PetscCall(run(ksp, method, plan));
+  PetscCall(next.own.close());
+  PetscCall(next.outer.close());
+  PetscCall(log_operations(ksp, method));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KspLoop::log_operations(KSP ksp, const Method& method) const {
+  PetscFunctionBegin;
+  Mat whole = nullptr;
   MatInfo sizes;  // the arrays may be in device memory
-  PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
-  const double product = 2.0 * sizes.nz_used;
-  NullSpace null_space;
-  PetscCall(find_null_space(ksp, &null_space, why_not));
-  if (!why_not->given()) PetscCall(make(ksp, plan, diagonal, why_not));
-  if (!why_not->given()) PetscCall(set_null_space(null_space));
-  if (!why_not->given()) PetscCall(run(ksp, method, plan));
-  PetscCall(lent.close());
-  const double flops = product + use_.flops + method.flops_of_row * static_cast<double>(source_.rows());
+  PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
+  PetscCall(MatGetInfo(whole, MAT_LOCAL, &sizes));
+  const double flops = 2.0 * sizes.nz_used + use_.flops + method.flops_of_row * static_cast<double>(rows());
   PetscCall(log_flops(on_cuda(), flops * static_cast<double>(outcome_.iterations)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -405,12 +536,15 @@ PetscErrorCode KspLoop::view(PetscViewer viewer) const {
   const char* const preconditioner = form_ == PcForm::none       ? "none"
                                      : form_ == PcForm::diagonal ? "a diagonal, multiplied by inside"
                                                                  : "applied inside";
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by TaskDAG, %s (%s); preconditioner: %s\n", to_string(info.form),
-                                   info.why.c_str(), preconditioner));
+  std::array<char, 32> ranks{};
+  if (ranks_.count() > 1) std::snprintf(ranks.data(), ranks.size(), " on %d ranks", ranks_.count());
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by TaskDAG%s, %s (%s); preconditioner: %s\n", ranks.data(),
+                                   to_string(info.form), info.why.c_str(), preconditioner));
   PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "  loop: stages of an iteration beside the preconditioner: %d, MB that it moves: "
+                                   "  loop%s: stages of an iteration beside the preconditioner: %d, MB that it moves: "
                                    "%g; work vectors: %d, MB: %g\n",
-                                   info.stages, info.bytes_of_iteration / 1.0e6, static_cast<int>(info.vectors),
+                                   ranks_.count() > 1 ? " on the first rank" : "", info.stages,
+                                   info.bytes_of_iteration / 1.0e6, static_cast<int>(info.vectors),
                                    static_cast<double>(info.bytes) / 1.0e6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -424,11 +558,12 @@ PetscErrorCode KspLoop::reset() {
     outcome_ = {};
   }));
   use_ = {};
-  seen_ = {};
+  refused_ = {};
   PetscCall(pc_.reset());
   PetscCall(ones_.reset());
   PetscCall(diagonal_.reset());
-  PetscCall(source_.reset());
+  PetscCall(own_.reset());
+  PetscCall(outer_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

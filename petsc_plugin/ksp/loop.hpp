@@ -10,6 +10,7 @@
 #include "backend_choice.hpp"
 #include "compat.hpp"
 #include "ksp/plan.hpp"
+#include "ksp/ranks.hpp"
 #include "ksp/reason.hpp"
 #include "ksp/ritz.hpp"
 #include "mat/arrays.hpp"
@@ -25,7 +26,8 @@ namespace taskdag::petsc {
 class KspLoop {
  public:
   /// Solves as the plan says, and leaves in the KSP all that its method's solve leaves there. Where it cannot,
-  /// `why_not` says so and nothing has been touched.
+  /// `why_not` says so, the same on all ranks, and nothing has been touched. On several ranks there is no message in
+  /// the solve itself.
   PetscErrorCode solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not);
 
   /// What so many iterations of the last solve know of the spectrum of M⁻¹ A, or those of the solve under way. `find`:
@@ -55,13 +57,26 @@ class KspLoop {
       return state.has_pattern_of(other.state) && type == other.type && bound == other.bound;
     }
   };
-  /// What a loop is made of: of another one it must be made anew.
-  struct Parts {
+  /// Of the operator on this rank.
+  struct Operand {
+    MatrixSource source;
+    Seen seen;
+    PetscErrorCode look_at(Mat matrix, bool outside, Index block_size);
+    PetscErrorCode reset();
+  };
+  /// Where an operand's arrays are, while they are lent.
+  struct Place {
     PetscObjectId matrix = 0;
     PetscObjectState pattern = 0;
     const void* offsets = nullptr;
     const void* columns = nullptr;
     const void* values = nullptr;
+    bool operator==(const Place&) const = default;
+  };
+  /// What a loop is made of: of another one it must be made anew.
+  struct Parts {
+    Place own;
+    Place outer;
     PetscObjectId pc = 0;
     PcForm form = PcForm::none;
     const void* diagonal = nullptr;
@@ -78,34 +93,47 @@ class KspLoop {
     bool operator==(const NullSpace&) const = default;
   };
 
-  PetscErrorCode look_at(KSP ksp, const Plan& plan);
+  /// What the next solve is to go by.
+  struct Next;
+
+  static Place place_of(const Operand& operand);
+  PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan);
+  PetscErrorCode apply_to_ones(KSP ksp);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
-  PetscErrorCode check_vectors(KSP ksp, Reason* why_not) const;
-  PetscErrorCode find_diagonal(KSP ksp, const double** diagonal);
+  PetscErrorCode check_place(KSP ksp, Reason* why_not) const;
+  PetscErrorCode find_diagonal(const double** diagonal) const;
   PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
-  PetscErrorCode set_null_space(NullSpace& found);
-  PetscErrorCode make(KSP ksp, const Plan& plan, const double* diagonal, Reason* why_not);
-  PetscErrorCode collect_parts(KSP ksp, const double* diagonal, Parts* parts) const;
+  PetscErrorCode set_null_space(Next* next);
+  PetscErrorCode collect_parts(KSP ksp, Next* next) const;
+  PetscErrorCode prepare(KSP ksp, const Plan& plan, Next* next, Reason* why_not);
+  PetscErrorCode decide(KSP ksp, PetscErrorCode prepared, const Plan& plan, Next* next, Reason* why_not);
+  std::unique_ptr<LinearMap> make_map(const double* diagonal);
+  PetscErrorCode make(KSP ksp, const Plan& plan, const Next& next, Reason* why_not);
+  PetscErrorCode construct(KSP ksp, const Plan& plan, const Next& next);
   PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
   PetscErrorCode tell(KSP ksp, const Plan& plan);
   PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
   PetscErrorCode lose(KSP ksp, PetscErrorCode error);
+  PetscErrorCode log_operations(KSP ksp, const Method& method) const;
   template <class Work>
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
   [[nodiscard]] bool on_cuda() const { return place_->context.backend() == Backend::cuda; }
+  [[nodiscard]] PetscInt rows() const { return own_.source.rows(); }
 
-  MatrixSource source_;
-  Seen seen_;
+  CommRanks ranks_;
+  Operand own_;    ///< entries in the rank's own columns, all where there is one rank
+  Operand outer_;  ///< the others
   std::optional<BackendChoice> place_;
-  ArrayUse use_;  ///< of a preconditioner of ours
-  PcForm form_ = PcForm::none;
-  Held<PC> pc_;  ///< that of the loop
+  ArrayUse use_;                ///< of a preconditioner of ours
+  PcForm form_ = PcForm::none;  ///< the same on all ranks
+  Held<PC> pc_;                 ///< that of the loop
   Held<Vec> ones_;
   Held<Vec> diagonal_;
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
+  Reason refused_;  ///< by the library: there is no loop of these parts and options
   Parts parts_;
   KrylovOptions options_;
   NullSpace null_space_;      ///< of the loop

@@ -26,28 +26,43 @@ PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// By rows, where a rank has them, and by dense blocks.
+PetscErrorCode find_type(Mat a, bool* rows, bool* blocks) {
+  PetscFunctionBegin;
+  PetscMPIInt ranks = 1;
+  PetscBool aij = PETSC_FALSE;
+  PetscBool baij = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(a)), &ranks));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), ranks > 1 ? MATMPIAIJ : MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQBAIJ, &baij));
+  *rows = aij == PETSC_TRUE;
+  *blocks = baij == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// block_size: of dense blocks, 1 where the operator is read by rows.
 PetscErrorCode check_operator(KSP ksp, Index* block_size, Reason* why_not) {
   PetscFunctionBegin;
   Mat a = nullptr;
-  PetscBool aij = PETSC_FALSE;
-  PetscBool baij = PETSC_FALSE;
+  bool aij = false;
+  bool baij = false;
   PetscInt block = 1;
   MatNullSpace null_space = nullptr;
   PetscInt rows = 0;
-  PetscInt columns = 0;
+  PetscInt own_rows = 0;
+  PetscInt own_columns = 0;
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQBAIJ, &baij));
+  PetscCall(find_type(a, &aij, &baij));
   PetscCall(MatGetBlockSize(a, &block));
   PetscCall(null_space_of(ksp, &null_space));
-  PetscCall(MatGetSize(a, &rows, &columns));
+  PetscCall(MatGetSize(a, &rows, nullptr));
+  PetscCall(MatGetLocalSize(a, &own_rows, &own_columns));
   if (baij) *block_size = static_cast<Index>(block);
   if (!aij && !baij)
     why_not->set("the operator's type is ", reinterpret_cast<PetscObject>(a)->type_name);
   else if (null_space && null_space->remove)
     why_not->set("a function of the application removes the operator's null space");
-  else if (rows < 1 || rows != columns)
+  else if (rows < 1 || own_rows != own_columns)
     why_not->set("the operator has no rows or is not square");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

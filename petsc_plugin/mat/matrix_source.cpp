@@ -9,16 +9,25 @@ namespace taskdag::petsc {
 
 PetscErrorCode MatrixSource::inspect(Mat matrix, bool upper_is_enough, PetscInt block_size) {
   PetscFunctionBegin;
-  block_size_ = block_size;
+  PetscInt rows = 0;
   PetscInt columns = 0;
+  PetscCall(MatGetSize(matrix, &rows, &columns));
+  PetscCheck(rows == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "TaskDAG needs a square matrix, not %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", rows, columns);
+  PetscCall(look_at(matrix, upper_is_enough, block_size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::look_at(Mat matrix, bool upper_is_enough, PetscInt block_size) {
+  PetscFunctionBegin;
+  block_size_ = block_size;
   PetscMPIInt ranks = 0;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(matrix)), &ranks));
   PetscCheck(ranks == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "TaskDAG reads the matrix of one rank, not of %d",
              static_cast<int>(ranks));
-  PetscCall(MatGetSize(matrix, &rows_, &columns));
-  PetscCheck(rows_ == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "TaskDAG needs a square matrix, not %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", rows_, columns);
+  PetscCall(MatGetSize(matrix, &rows_, &columns_));
   PetscCall(check_fits(rows_, "rows"));
+  PetscCall(check_fits(columns_, "columns"));
   PetscCall(reset());
   PetscCall(find_form(matrix, upper_is_enough));
   PetscCall(find_memory(matrix));
@@ -49,7 +58,7 @@ PetscErrorCode MatrixSource::find_form(Mat matrix, bool upper_is_enough) {
 
 PetscErrorCode MatrixSource::find_memory(Mat matrix) {
   PetscFunctionBegin;
-  on_device_ = false;
+  on_device_ = compresses_ = false;
   PetscBool cusparse = PETSC_FALSE;
   PetscBool kokkos = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJCUSPARSE, &cusparse));
@@ -62,25 +71,19 @@ PetscErrorCode MatrixSource::find_memory(Mat matrix) {
     PetscCall(MatSeqAIJGetCSRAndMemType(matrix, nullptr, nullptr, nullptr, &where));
     on_device_ = in_cuda_memory(where);
   }
-  if (!cusparse) PetscFunctionReturn(PETSC_SUCCESS);
-
-  // With many empty rows PETSc keeps compressed rows on the device, and nothing says so. An empty row is a fault for
-  // a factorisation and rare otherwise: such a matrix is read on the host.
-  const PetscInt* offsets = nullptr;
-  const PetscInt* columns = nullptr;
-  PetscInt rows = 0;
-  PetscBool done = PETSC_FALSE;
-  PetscCall(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
-  PetscInt empty = 0;
-  if (done == PETSC_TRUE) {
-    for (PetscInt i = 0; i < rows; ++i) empty += offsets[i + 1] > offsets[i] ? 0 : 1;
-  }
-  on_device_ = done == PETSC_TRUE && empty == 0;
-  PetscCall(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows, &offsets, &columns, &done));
+  compresses_ = cusparse == PETSC_TRUE;
+  on_device_ = on_device_ || compresses_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
+  PetscFunctionBegin;
+  PetscCall(lend(matrix, device));
+  if (block_size_ == 1) view_.pattern.cols = static_cast<Index>(columns_);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
   PetscFunctionBegin;
   if (form_ == Form::converted) {
     if (converts_anew_) PetscCall(converted_.reset());
@@ -102,6 +105,7 @@ PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
     PetscCall(open_host(matrix));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (compresses_) PetscCall(get_all_rows(matrix, &offsets, &columns));
   PetscCall(open_device(offsets, columns, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,6 +32,9 @@ class MatrixSource {
   /// @returns PETSC_ERR_ARG_WRONG unless the matrix is square
   PetscErrorCode inspect(Mat matrix, bool upper_is_enough, PetscInt block_size = 1);
 
+  /// The same of a matrix that need not be square: what a rank's rows have in columns of other ranks.
+  PetscErrorCode inspect_outside(Mat matrix) { return look_at(matrix, false, 1); }
+
   /// Of the matrix, whether it is read by blocks or not.
   [[nodiscard]] PetscInt rows() const { return rows_; }
   /// Whether open() can lend device arrays.
@@ -53,8 +56,10 @@ class MatrixSource {
  private:
   enum class Form { aij, baij, upper_sbaij, converted };
 
+  PetscErrorCode look_at(Mat matrix, bool upper_is_enough, PetscInt block_size);
   PetscErrorCode find_form(Mat matrix, bool upper_is_enough);
   PetscErrorCode find_memory(Mat matrix);
+  PetscErrorCode lend(Mat matrix, bool device);
   PetscErrorCode open_host(Mat matrix);
   PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values);
   /// Of the arrays that are lent.
@@ -65,8 +70,10 @@ class MatrixSource {
 
   Form form_ = Form::aij;
   PetscInt rows_ = 0;
+  PetscInt columns_ = 0;
   PetscInt block_size_ = 1;
   bool on_device_ = false;
+  bool compresses_ = false;  ///< on the device, rows where many are empty
   /// PETSc (3.18 to 3.26) mixes rows up where it converts blocks of MATSEQSBAIJ into a matrix that is there.
   bool converts_anew_ = false;
   Held<Mat> converted_;

@@ -1,0 +1,68 @@
+#include "ksp/ranks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "shared_error.hpp"
+#include "taskdag/error.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// More than agree() sends.
+constexpr std::size_t room = 8;
+
+PetscErrorCode share_reason(MPI_Comm comm, int root, Reason* why_not) {
+  PetscFunctionBegin;
+  Reason first = *why_not;
+  PetscCallMPI(MPI_Bcast(&first, sizeof first, MPI_BYTE, root, comm));
+  *why_not = first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode CommRanks::take(MPI_Comm comm) {
+  PetscFunctionBegin;
+  if (comm_ != MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+  MPI_Comm node = MPI_COMM_NULL;
+  PetscMPIInt of_node = 1;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank_));
+  PetscCallMPI(MPI_Comm_size(comm, &count_));
+  if (count_ > 1) {
+    PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    PetscCallMPI(MPI_Comm_size(node, &of_node));
+    PetscCallMPI(MPI_Comm_free(&node));
+  }
+  on_one_node_ = of_node == count_;
+  comm_ = comm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void CommRanks::gather(const void* mine, std::size_t bytes, void* all) const {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Unsupported("ranks have more to tell each other than MPI counts bytes");
+  const auto count = static_cast<int>(bytes);
+  if (MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_) != MPI_SUCCESS)
+    throw Error("MPI_Allgather() has failed");
+}
+
+PetscErrorCode agree(MPI_Comm comm, PetscErrorCode mine, Reason* why_not, std::span<int> largest) {
+  PetscFunctionBegin;
+  PetscMPIInt rank = 0;
+  PetscMPIInt ranks = 1;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (ranks == 1) PetscFunctionReturn(mine);
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  std::array<int, room> numbers{static_cast<int>(mine) != 0 ? 1 : 0, why_not->given() ? ranks - rank : 0};
+  std::ranges::copy(largest, numbers.begin() + 2);
+  const auto count = static_cast<int>(largest.size() + 2);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), count, MPI_INT, MPI_MAX, comm));
+  if (numbers[0] != 0) PetscCall(share_error(comm, mine));
+  if (numbers[1] != 0) PetscCall(share_reason(comm, ranks - numbers[1], why_not));
+  std::copy_n(numbers.begin() + 2, largest.size(), largest.begin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc
