@@ -5,37 +5,49 @@
 #   PLAIN, PLUGIN        taskdag_plain, which knows PETSc alone, and libpetsctaskdag.so of a build
 #   BINARIES             a folder of matrices in PETSc's format: solved, too [none]
 #   MAT_TYPE             PETSc's matrix type [aijcusparse]
+#   RANKS                numbers of ranks; with several, of which the first is what others are held against, on grids in
+#                        slabs [1]
+#   MPIEXEC              [mpiexec -n]
 #   ONLY                 an extended regular expression for the problems to solve [all of them]
 #   ONLY_SOLVER          likewise for the solvers
 #   LIMIT                seconds for one solve [60]
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve of ours fails where PETSc's does not, or iterations differ.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,16s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse} LIMIT=${LIMIT:-60}
 
 # shellcheck source=tests/benchmark/solves.sh
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
-echo "program,problem,rows,solver,loop,iterations,set_up_s,solve_s,us_per_iteration,residual,first_set_up_s,first_solve_s,form,status,$machine_columns" >"$csv"
+read -r -a launch <<<"${MPIEXEC:-mpiexec -n}"
+read -r -a ranks <<<"${RANKS:-1}"
+echo "program,problem,rows,ranks,solver,loop,iterations,set_up_s,solve_s,us_per_iteration,residual,first_set_up_s,first_solve_s,form,status,$machine_columns" >"$csv"
 
-# one PROBLEM SOLVER LOOP OPTION...
+# one PROBLEM SOLVER LOOP RANKS OPTION...
 one() {
-  local iterations time form
-  run_solve "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -ksp_max_it 10000 -repeat 3 -view "${@:4}"
+  local iterations time form start=()
+  [ "$4" = 1 ] || start=("${launch[@]}" "$4")
+  run_solve "${start[@]}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -ksp_max_it 10000 -repeat 3 -view "${@:5}"
   iterations=$(value iterations)
   time=$(awk -v s="$(value solve)" -v n="$iterations" 'BEGIN { if (n > 0) printf "%.2f", 1e6 * s / n }')
   form=$(sed -nE 's/^ *loop: *([^,]*).*/\1/p' "$log" | head -n 1)
-  printf '%-22s %-16s %-5s %6s iterations, solve %s s, %s us an iteration, first %s + %s s, %s %s\n' "$1" "$2" "$3" "$iterations" \
+  printf '%-22s %-16s %-5s %s ranks, %6s iterations, solve %s s, %s us an iteration, first %s + %s s, %s %s\n' "$1" "$2" "$3" "$4" "$iterations" \
     "$(value solve)" "$time" "$(value set-up)" "$(value 'first solve')" "$form" "$status"
-  echo "krylov,$1,$(value rows),$2,$3,$iterations,$(value 'later set-up'),$(value solve),$time,$(value residual),$(
+  echo "krylov,$1,$(value rows),$4,$2,$3,$iterations,$(value 'later set-up'),$(value solve),$time,$(value residual),$(
     value set-up),$(value 'first solve'),$form,$status,$machine" >>"$csv"
 }
 
-# pair PROBLEM SOLVER OPTION...: PETSc's loop, then ours.
+# pair PROBLEM SOLVER OPTION...: on each number of ranks.
 pair() {
-  local theirs ours
+  local count
   [[ "$1" =~ ${ONLY:-.} && "$2" =~ ${ONLY_SOLVER:-.} ]] || return 0
+  for count in "${ranks[@]}"; do compare "$1" "$2" "$count" "${@:3}"; done
+}
+
+# compare PROBLEM SOLVER RANKS OPTION...: PETSc's loop, then ours.
+compare() {
+  local theirs ours
   MAY_FAIL=1 one "$1" "$2" petsc "${@:3}" -taskdag_ksp off
   theirs="$(value iterations) $status"
   MAY_FAIL=1 one "$1" "$2" ours "${@:3}" -taskdag_ksp on
@@ -59,9 +71,11 @@ all() {
   pair "$problem" "gmres ilu" "${@:3}" -ksp_type gmres "${taskdag[@]}" ilu
 }
 
-flat=(45 250 500 1000 2000) cubes=(30 60 100)
-[ -z "${SMOKE:-}" ] || { flat=(20) cubes=(6); }
+flat=(45 250 500 1000 2000) cubes=(30 60 100) still=()
+[ ${#ranks[@]} = 1 ] || { flat=(500 1000 2000) cubes=(100 200) still=(64 100 160 200); }
+[ -z "${SMOKE:-}" ] || { flat=(20) cubes=(6) still=(7); }
 for n in "${flat[@]}"; do all "5-point $n^2" spd -stencil 5 -n "$n"; done
+for n in "${still[@]}"; do all "7-point $n^3" spd -stencil 7 -n "$n"; done
 for n in "${cubes[@]}"; do all "7-point $n^3 wind" other -stencil 7 -n "$n" -wind 0.5; done
 for file in ${BINARIES:+"$BINARIES"/*}; do all "$(basename "$file")" spd -f "$file"; done
 exit $failed

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/device.hpp"
 #include "backends/cuda/stream.hpp"
 #include "backends/ranks/agree.hpp"
 #include "backends/ranks/window.hpp"
@@ -18,21 +19,6 @@ namespace taskdag::ranks {
 namespace {
 
 using cuda::check;
-
-/// Makes a device the current one inside a scope.
-class OnDevice {
- public:
-  explicit OnDevice(int device) {
-    check(cudaGetDevice(&before_), "asking for the current device");
-    check(cudaSetDevice(device), "choosing a device");
-  }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() { static_cast<void>(cudaSetDevice(before_)); }
-
- private:
-  int before_ = 0;
-};
 
 /// What a rank tells the others of its window.
 struct Card {
@@ -45,24 +31,17 @@ struct Card {
 /// is kept, since to free it before is not allowed.
 class Kept {
  public:
-  Kept(void* base, int device, std::unique_ptr<Window> closed, int rank)
-      : base_(base), device_(device), closed_(std::move(closed)), rank_(rank) {}
+  Kept(void* base, std::unique_ptr<Window> closed, int rank) : base_(base), closed_(std::move(closed)), rank_(rank) {}
   [[nodiscard]] bool may_go(std::size_t ranks) const {
     std::vector<std::uint32_t> said(ranks);
     closed_->copy_out(0, said.data(), ranks * sizeof(std::uint32_t));
     said[static_cast<std::size_t>(rank_)] = 1;
     return std::ranges::find(said, 0U) == said.end();
   }
-  void free() const noexcept {
-    int before = 0;
-    const bool known = cudaGetDevice(&before) == cudaSuccess;
-    if (cudaSetDevice(device_) == cudaSuccess) static_cast<void>(cudaFree(base_));
-    if (known) static_cast<void>(cudaSetDevice(before));
-  }
+  void free() const noexcept { static_cast<void>(cudaFree(base_)); }  // whichever device is current
 
  private:
   void* base_;
-  int device_;
   std::unique_ptr<Window> closed_;
   int rank_;
 };
@@ -118,16 +97,16 @@ class DeviceWindow final : public Window {
     if (known) static_cast<void>(cudaSetDevice(before));
     for (std::size_t rank = 0; rank < ranks_; ++rank)
       static_cast<std::uint32_t*>(closed_->of(static_cast<int>(rank)))[rank_] = 1;
-    Retired::instance().add({card_.base, device_, std::move(closed_), rank_}, ranks_);
+    Retired::instance().add({card_.base, std::move(closed_), rank_}, ranks_);
   }
   void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
-    const OnDevice on(device_);
+    const cuda::DeviceGuard current(device_);
     check(cudaMemcpyAsync(static_cast<char*>(of(rank_)) + offset, from, bytes, cudaMemcpyHostToDevice, stream_->get()),
           "writing to memory that ranks share");
     check(cudaStreamSynchronize(stream_->get()), "writing to memory that ranks share");
   }
   void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
-    const OnDevice on(device_);
+    const cuda::DeviceGuard current(device_);
     check(cudaMemcpyAsync(to, static_cast<const char*>(of(rank_)) + offset, bytes, cudaMemcpyDeviceToHost,
                           stream_->get()),
           "reading memory that ranks share");
@@ -144,7 +123,7 @@ class DeviceWindow final : public Window {
     closed_ = open_host_window(group, ranks_ * sizeof(std::uint32_t));
   }
   void make(std::size_t bytes, const std::string& uuid) {
-    const OnDevice on(device_);
+    const cuda::DeviceGuard current(device_);
     std::copy_n(uuid.begin(), std::min(uuid.size(), card_.uuid.size() - 1), card_.uuid.begin());
     stream_.emplace();
     check(cudaMalloc(&card_.base, bytes), "taking memory that ranks share");
@@ -165,7 +144,7 @@ class DeviceWindow final : public Window {
     }
   }
   void open(const std::vector<Card>& cards) {
-    const OnDevice on(device_);
+    const cuda::DeviceGuard current(device_);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       if (static_cast<int>(rank) != rank_) opened_[rank] = open_handle(cards[rank], rank);
       bases_[rank] = static_cast<int>(rank) == rank_ ? card_.base : opened_[rank];

@@ -2,9 +2,10 @@
 /// Stages of a loop on a GPU: a launch each, on a stream or captured from it, or all of them in one kernel of one
 /// thread block or a cluster of blocks.
 ///
-/// The order of additions is the same in all of these. A *tile* is what 256 threads do of a stage. A thread adds up its
-/// tasks of the tile, a warp its threads by a tree, the tile its warps in their order, and 256 threads the tiles:
-/// thread t those with numbers t, t + 256, …, then they do as the threads of a tile.
+/// The order of additions is the same in all of these. A *tile* is what 256 threads do of a stage: where it has several
+/// tasks for each of them, all tiles go through the tasks side by side, so that what neighbouring tasks read is in the
+/// cache together. A thread adds up its tasks of the tile, a warp its threads by a tree, the tile its warps in their
+/// order, and 256 threads the tiles: thread t those with numbers t, t + 256, …, then they do as the threads of a tile.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -62,8 +63,8 @@ template <class S>
 __device__ inline void run_tile(const S& stage, const LoopShape& shape, std::uint32_t tile, int thread, double* sum) {
   const auto& worker = worker_of(stage);
   const auto at_a_time = static_cast<std::uint32_t>(LoopShape::threads / shape.size);
-  std::uint32_t task = tile * shape.passes * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
-  for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += at_a_time) {
+  std::uint32_t task = tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
+  for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += shape.tiles * at_a_time) {
     if constexpr (stage_has_parts<S>) {
       // All lanes of a warp take part in the shuffles, also those whose task does not exist.
       const int rank = thread & (shape.size - 1);
