@@ -191,6 +191,13 @@ class Krylov::Impl {
     make_loop();
   }
 
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  /// Between begin() and end() the others may wait.
+  ~Impl() {
+    if (begun_ && memory_) memory_->lose();
+  }
+
   /// The loop is made anew: a graph holds the stages of the one before.
   void set_null_space(bool constant, const std::vector<const double*>& vectors) {
     begun_ = false;
@@ -213,25 +220,32 @@ class Krylov::Impl {
   }
 
   KrylovOutcome begin(const krylov::Start& start, Stream stream) {
-    begin_loop(start, 0, stream);
-    return fetch(stream);
+    check_start(start, stream);
+    or_lose([&] {
+      begin_loop(start, 0, stream);
+      static_cast<void>(fetch(stream));
+    });
+    return outcome_;
   }
   KrylovOutcome go_on(std::int64_t iterations, Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method goes on only after it has begun");
-    run_until(outcome_.iterations + std::max<std::int64_t>(iterations, 0), stream);
+    or_lose([&] { run_until(outcome_.iterations + std::max<std::int64_t>(iterations, 0), stream); });
     return outcome_;
   }
   void end(Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method ends only after it has begun");
+    or_lose([&] { loop_->end(stream); });
     begun_ = false;
-    loop_->end(stream);
   }
   KrylovOutcome solve(const krylov::Start& start, Stream stream) {
     const std::int64_t first = krylov::Loop::most_norms - 1;
-    begin_loop(start, first, stream);
-    loop_->go_on(first, true, stream);
-    static_cast<void>(fetch(stream));
-    run_until(std::numeric_limits<std::int64_t>::max(), stream);
+    check_start(start, stream);
+    or_lose([&] {
+      begin_loop(start, first, stream);
+      loop_->go_on(first, true, stream);
+      static_cast<void>(fetch(stream));
+      run_until(std::numeric_limits<std::int64_t>::max(), stream);
+    });
     end(stream);
     return std::move(outcome_);
   }
@@ -286,14 +300,29 @@ class Krylov::Impl {
       static_cast<void>(fetch(stream));
     }
   }
-  void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
+  void check_start(const krylov::Start& start, Stream stream) const {
     check_tolerances(start.tolerances);
     if (lost_) throw_lost();
     krylov::require_not_captured(context_, stream);
+  }
+  void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
     outcome_ = {};
     begun_ = false;
     loop_->begin(start, pause_at, stream);
     begun_ = true;
+  }
+  /// A rank that leaves a solve by an error tells the others, which would wait for it.
+  template <class Work>
+  void or_lose(const Work& work) {
+    try {
+      work();
+    } catch (const RankLost&) {
+      throw;
+    } catch (...) {
+      lost_ = memory_.has_value();
+      if (lost_) memory_->lose();
+      throw;
+    }
   }
   KrylovOutcome& fetch(Stream stream) {
     const krylov::Control control = loop_->fetch(norms_, stream);

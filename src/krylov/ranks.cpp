@@ -74,7 +74,8 @@ RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const R
       layout_{word_bytes, 0, 0},
       ghosts_(static_cast<std::uint32_t>(ranks.ghosts.size())),
       sends_(static_cast<std::uint32_t>(plan.sent.size())),
-      rank_(ranks.group->rank()) {
+      rank_(ranks.group->rank()),
+      ranks_(ranks.group->count()) {
   const auto count = static_cast<std::size_t>(ranks.group->count());
   layout_.ghosts = layout_.sums + whole_lines(2 * count * widest * sizeof(engine::RankSlot));
   layout_.end = layout_.ghosts + std::size_t{2} * stride_ * sizeof(engine::RankSlot);
@@ -84,14 +85,7 @@ RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const R
     upload_links(context, ranks, widest);
     upload_sent(context, plan);
   });
-  watch_ = std::make_unique<ranks::Watch>(*ranks.group, [window = window_.get()] {
-    const std::uint32_t lost = 1;
-    try {
-      window->copy_in(0, &lost, sizeof(lost));
-    } catch (const Error&) {
-      return;  // a device that has failed ends what waits on it
-    }
-  });
+  watch_ = std::make_unique<ranks::Watch>(*ranks.group, [this] { lose(rank_, rank_ + 1); });
 }
 
 std::unique_ptr<ranks::Window> RankMemory::open_window(const Context& context, const KrylovRanks& ranks,
@@ -110,7 +104,7 @@ std::unique_ptr<ranks::Window> RankMemory::open_window(const Context& context, c
 void RankMemory::empty_slots() {
   const std::vector<std::uint64_t> slots((layout_.end - layout_.sums) / sizeof(engine::RankSlot),
                                          engine::RankSlot::empty);
-  window_->copy_in(layout_.sums, slots.data(), slots.size() * sizeof(engine::RankSlot));
+  window_->copy_in(rank_, layout_.sums, slots.data(), slots.size() * sizeof(engine::RankSlot));
 }
 
 void RankMemory::upload_links(const Context& context, const KrylovRanks& ranks, std::uint32_t widest) {
@@ -155,6 +149,15 @@ Halo RankMemory::halo() const {
   halo.targets = targets_.data();
   halo.links = links_.data();
   return halo;
+}
+
+void RankMemory::lose(int begin, int end) const noexcept {
+  const std::uint32_t lost = 1;
+  try {
+    for (int rank = begin; rank < end; ++rank) window_->copy_in(rank, 0, &lost, sizeof(lost));
+  } catch (const Error&) {
+    return;  // a device that has failed ends what waits on it
+  }
 }
 
 bool RankMemory::has_lost() const {

@@ -38,6 +38,9 @@ class RankMemory {
   /// widest: numbers that a stage adds up, in all its slices. Collective. @throws Unsupported where the ranks' memory
   /// cannot be reached
   RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest);
+  RankMemory(const RankMemory&) = delete;
+  RankMemory& operator=(const RankMemory&) = delete;
+  ~RankMemory() = default;
 
   /// In memory of the backend.
   [[nodiscard]] engine::RankLinks* links() const { return links_.data(); }
@@ -45,6 +48,8 @@ class RankMemory {
   [[nodiscard]] Halo halo() const;
   /// Whether another rank has been lost. Waits for the device.
   [[nodiscard]] bool has_lost() const;
+  /// Tells all ranks that one is lost: those that wait for it wait no more.
+  void lose() const noexcept { lose(0, ranks_); }
 
  private:
   struct Layout {
@@ -55,6 +60,7 @@ class RankMemory {
   static std::unique_ptr<ranks::Window> open_window(const Context& context, const KrylovRanks& ranks,
                                                     std::size_t bytes);
   [[nodiscard]] char* base(int rank) const { return static_cast<char*>(window_->of(rank)); }
+  void lose(int begin, int end) const noexcept;
   void empty_slots();
   void upload_links(const Context& context, const KrylovRanks& ranks, std::uint32_t widest);
   void upload_sent(const Context& context, const RankPlan& plan);
@@ -65,6 +71,7 @@ class RankMemory {
   std::uint32_t ghosts_;
   std::uint32_t sends_;
   int rank_;
+  int ranks_;
   engine::Array<engine::RankSlot*> sums_;
   engine::Array<std::uint32_t*> lost_;
   engine::Array<engine::RankLinks> links_;

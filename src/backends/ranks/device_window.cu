@@ -99,9 +99,9 @@ class DeviceWindow final : public Window {
       static_cast<std::uint32_t*>(closed_->of(static_cast<int>(rank)))[rank_] = 1;
     Retired::instance().add({card_.base, std::move(closed_), rank_}, ranks_);
   }
-  void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
+  void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     const cuda::DeviceGuard current(device_);
-    check(cudaMemcpyAsync(static_cast<char*>(of(rank_)) + offset, from, bytes, cudaMemcpyHostToDevice, stream_->get()),
+    check(cudaMemcpyAsync(static_cast<char*>(of(rank)) + offset, from, bytes, cudaMemcpyHostToDevice, stream_->get()),
           "writing to memory that ranks share");
     check(cudaStreamSynchronize(stream_->get()), "writing to memory that ranks share");
   }

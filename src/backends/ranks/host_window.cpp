@@ -108,8 +108,8 @@ class HostWindow final : public Window {
     }
     shm_unlink(name.data());
   }
-  void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
-    std::memcpy(static_cast<char*>(of(rank_)) + offset, from, bytes);
+  void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(static_cast<char*>(of(rank)) + offset, from, bytes);
   }
   void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
     std::memcpy(to, static_cast<const char*>(of(rank_)) + offset, bytes);

@@ -45,7 +45,7 @@ void watch(std::vector<pollfd> watched, const std::function<void()>& lost) {
 
 }  // namespace
 
-Watch::Watch(const RankGroup& group, std::function<void()> lost) {
+Watch::Watch(const RankGroup& group, std::function<void()> lost) : Watch() {
   const std::vector<pid_t> processes = gather(group, getpid());
   agree(group, [&] {
     std::vector<pollfd> watched = open_processes(processes);

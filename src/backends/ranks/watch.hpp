@@ -20,6 +20,8 @@ class Watch {
   ~Watch();
 
  private:
+  Watch() = default;  ///< the other one delegates to it: what it has begun ends where another rank cannot begin
+
   int end_[2] = {-1, -1};  ///< a pipe that ends the thread
   std::thread thread_;
 };

@@ -21,8 +21,9 @@ class Window {
 
   /// That of a rank, as this process or its device sees it.
   [[nodiscard]] void* of(int rank) const { return bases_[static_cast<std::size_t>(rank)]; }
-  /// Into this rank's own window.
-  virtual void copy_in(std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// Into the window of a rank.
+  virtual void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// From this rank's own.
   virtual void copy_out(std::size_t offset, void* to, std::size_t bytes) const = 0;
 
  protected:
