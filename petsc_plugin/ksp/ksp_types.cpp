@@ -226,7 +226,7 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   PetscCall(wrapped_of(ksp, &wrapped));
   if (wrapped->theirs.view) PetscCall(wrapped->theirs.view(ksp, viewer));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii && wrapped->ours) PetscCall(wrapped->loop.view(viewer));
+  if (ascii && wrapped->ours) PetscCall(wrapped->loop.view(ksp, viewer));
   if (ascii && wrapped->why_not.given())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by PETSc, not TaskDAG: %s\n", wrapped->why_not.text()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -278,12 +278,13 @@ PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_n
 }
 
 /// Where the loop knows it already, it is not told again.
-PetscErrorCode KspLoop::set_null_space(Next* next) {
+PetscErrorCode KspLoop::set_null_space(KSP ksp, Next* next) {
   PetscFunctionBegin;
   NullSpace& found = next->null_space;
   const bool first = next->anew && found != NullSpace{};
   if (!first && !next->set_null_space) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(guarded([&] { krylov_->set_null_space(found.constant, found.vectors); }));
+  PetscCall(ranks_.work(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)),
+                        [&] { krylov_->set_null_space(found.constant, found.vectors); }));
   null_space_ = std::move(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -382,7 +383,7 @@ PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
     ranks.outer = outer_.source.view();
     ranks.ghosts.assign(next.ghosts, next.ghosts + ranks.outer.pattern.cols);
   }));
-  PetscCall(guarded(comm, [&] {
+  PetscCall(ranks_.work(comm, [&] {
     try {
       if (ranks_.count() > 1)
         krylov_.emplace(place_->context, own_.source.view(), map_.get(), plan.options, ranks, stream);
@@ -399,7 +400,7 @@ PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
 
 /// Lends the arrays of right-hand side and solution to work(b, x, stream), which may throw.
 template <class Work>
-PetscErrorCode KspLoop::with_vectors(KSP ksp, const Work& work) {
+PetscErrorCode KspLoop::with_own_vectors(KSP ksp, const Work& work) {
   PetscFunctionBegin;
   Arrays arrays;
   Stream stream;
@@ -410,6 +411,25 @@ PetscErrorCode KspLoop::with_vectors(KSP ksp, const Work& work) {
   if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(close_arrays(ksp->vec_rhs, ksp->vec_sol, &arrays, ResultUse::updated));
   PetscCall(worked);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same, with its error shared: one that a rank has met at the very end the others do not know of. Who has lost
+/// another rank does not wait for it again.
+template <class Work>
+PetscErrorCode KspLoop::with_vectors(KSP ksp, const Work& work) {
+  PetscFunctionBegin;
+  constexpr double a_moment_s = 5.0;
+  bool lost = false;
+  const PetscErrorCode worked = with_own_vectors(ksp, [&](const double* b, double* x, Stream stream) {
+    try {
+      work(b, x, stream);
+    } catch (const RankLost&) {
+      lost = true;
+      throw;
+    }
+  });
+  PetscCall(ranks_.share_with_those_left(worked, a_moment_s + (lost ? 0.0 : KrylovRanks{}.patience_s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -509,7 +529,7 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   PetscCall(decide(ksp, prepare(ksp, plan, &next, why_not), plan, &next, why_not));
   if (!why_not->given()) PetscCall(make(ksp, plan, next, why_not));
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(set_null_space(&next));
+  PetscCall(set_null_space(ksp, &next));
   PetscCall(run(ksp, method, plan));
   PetscCall(next.own.close());
   PetscCall(next.outer.close());
@@ -528,11 +548,11 @@ PetscErrorCode KspLoop::log_operations(KSP ksp, const Method& method) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::view(PetscViewer viewer) const {
+PetscErrorCode KspLoop::view(KSP ksp, PetscViewer viewer) const {
   PetscFunctionBegin;
   if (!krylov_) PetscFunctionReturn(PETSC_SUCCESS);
   KrylovInfo info;
-  PetscCall(guarded([&] { info = krylov_->info(); }));
+  PetscCall(guarded(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), [&] { info = krylov_->info(); }));
   const char* const preconditioner = form_ == PcForm::none       ? "none"
                                      : form_ == PcForm::diagonal ? "a diagonal, multiplied by inside"
                                                                  : "applied inside";

@@ -41,8 +41,8 @@ class KspLoop {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Prints what the loop is made of.
-  PetscErrorCode view(PetscViewer viewer) const;
+  /// Prints what the loop is made of. Collective.
+  PetscErrorCode view(KSP ksp, PetscViewer viewer) const;
 
   /// Drops all that is kept.
   PetscErrorCode reset();
@@ -103,7 +103,7 @@ class KspLoop {
   PetscErrorCode check_place(KSP ksp, Reason* why_not) const;
   PetscErrorCode find_diagonal(const double** diagonal) const;
   PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
-  PetscErrorCode set_null_space(Next* next);
+  PetscErrorCode set_null_space(KSP ksp, Next* next);
   PetscErrorCode collect_parts(KSP ksp, Next* next) const;
   PetscErrorCode prepare(KSP ksp, const Plan& plan, Next* next, Reason* why_not);
   PetscErrorCode decide(KSP ksp, PetscErrorCode prepared, const Plan& plan, Next* next, Reason* why_not);
@@ -117,6 +117,8 @@ class KspLoop {
   PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
   PetscErrorCode lose(KSP ksp, PetscErrorCode error);
   PetscErrorCode log_operations(KSP ksp, const Method& method) const;
+  template <class Work>
+  PetscErrorCode with_own_vectors(KSP ksp, const Work& work);
   template <class Work>
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
   [[nodiscard]] bool on_cuda() const { return place_->context.backend() == Backend::cuda; }

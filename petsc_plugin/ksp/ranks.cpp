@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <thread>
 
 #include "shared_error.hpp"
 #include "taskdag/error.hpp"
@@ -43,9 +44,43 @@ PetscErrorCode CommRanks::take(MPI_Comm comm) {
 void CommRanks::gather(const void* mine, std::size_t bytes, void* all) const {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw Unsupported("ranks have more to tell each other than MPI counts bytes");
+  Steps steps{.gathers = 1, .has_left = 0};
+  if (meet(&steps) != MPI_SUCCESS) throw Error("MPI_Allreduce() has failed");
+  if (steps.has_left != 0) throw Error("another rank has met an error");
   const auto count = static_cast<int>(bytes);
   if (MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_) != MPI_SUCCESS)
     throw Error("MPI_Allgather() has failed");
+}
+
+int CommRanks::meet(Steps* steps) const { return MPI_Allreduce(MPI_IN_PLACE, steps, 2, MPI_INT, MPI_MAX, comm_); }
+
+PetscErrorCode CommRanks::leave() const {
+  PetscFunctionBegin;
+  Steps steps{.gathers = count_ > 1 ? 1 : 0, .has_left = 1};
+  while (steps.gathers != 0) {
+    steps = {.gathers = 0, .has_left = 1};
+    PetscCallMPI(meet(&steps));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CommRanks::share_with_those_left(PetscErrorCode mine, double limit_s) const {
+  PetscFunctionBegin;
+  if (count_ == 1) PetscFunctionReturn(mine);
+  int* failed = nullptr;  // MPI's until all have come
+  int come = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  PetscCall(PetscMalloc1(1, &failed));
+  *failed = static_cast<int>(mine) != 0 ? 1 : 0;
+  PetscCallMPI(MPI_Iallreduce(MPI_IN_PLACE, failed, 1, MPI_INT, MPI_MAX, comm_, &request));
+  for (const double start = MPI_Wtime(); come == 0 && MPI_Wtime() - start < limit_s; std::this_thread::yield())
+    PetscCallMPI(MPI_Test(&request, &come, MPI_STATUS_IGNORE));
+  if (come == 0) PetscCall(mine);
+  PetscCheck(come != 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "TaskDAG: another rank has ended or does not answer");
+  const bool any = *failed != 0;
+  PetscCall(PetscFree(failed));
+  if (any) PetscCall(share_error(comm_, mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode agree(MPI_Comm comm, PetscErrorCode mine, Reason* why_not, std::span<int> largest) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <span>
+#include <utility>
 
+#include "boundary.hpp"
 #include "compat.hpp"
 #include "ksp/reason.hpp"
+#include "shared_error.hpp"
 #include "taskdag/rank_group.hpp"
 
 namespace taskdag::petsc {
@@ -19,10 +22,33 @@ class CommRanks final : public taskdag::RankGroup {
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int count() const override { return count_; }
-  /// @throws Unsupported for more bytes than MPI counts
+  /// Inside of work(). @throws Unsupported for more bytes than MPI counts; Error where a rank has left the work
   void gather(const void* mine, std::size_t bytes, void* all) const override;
 
+  /// guarded(body) for a body that may gather, with its error shared. A rank whose body ends early, by an error that
+  /// the others do not know of, lets none of them wait. Collective.
+  template <class Body>
+  PetscErrorCode work(MPI_Comm comm, Body&& body) {
+    PetscFunctionBegin;
+    const PetscErrorCode worked = guarded(std::forward<Body>(body));
+    PetscCall(leave());
+    PetscCall(share_error(comm, worked));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// share_error() for ranks that need not be there any more: an error also where they have not all come within so many
+  /// seconds. Collective.
+  PetscErrorCode share_with_those_left(PetscErrorCode mine, double limit_s) const;
+
  private:
+  /// What any rank does.
+  struct Steps {
+    int gathers;
+    int has_left;
+  };
+  [[nodiscard]] int meet(Steps* steps) const;
+  PetscErrorCode leave() const;
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   PetscMPIInt rank_ = 0;
   PetscMPIInt count_ = 1;

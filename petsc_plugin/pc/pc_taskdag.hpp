@@ -22,9 +22,10 @@ PetscErrorCode is_taskdag(PC pc, bool* is);
 /// Before a set-up: whether a Krylov loop of TaskDAG is to apply it. Nothing for a PC of another type.
 PetscErrorCode expect_loop(PC pc, bool expected);
 
-/// Of a PC of this type that is set up, on one rank: lets what follows its matrix do so, and says how it can be applied
-/// to arrays; ArrayUse::backend is null where it cannot, also after a failure. What it says holds until the PC is
-/// touched again. replays: applications by graphs since the last call, as far as is known.
+/// Of a PC of this type that is set up: lets what follows its matrix do so, and says how it can be applied to arrays of
+/// this rank's rows; ArrayUse::backend is null where it cannot, also after a failure and on a rank without rows. What
+/// it says holds until the PC is touched again. replays: applications by graphs since the last call, as far as is
+/// known. Collective.
 PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use);
 /// Applies it so, in memory of its backend. May throw.
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);

@@ -83,9 +83,9 @@ class Preconditioner {
   /// would wait: what it gave are infinities.
   virtual bool take_lost_application() = 0;
 
-  /// On one rank, before apply_to_arrays() is called or captured, and before a graph of it is replayed. replays:
-  /// applications by graphs since the last call, as far as is known; they may lead to another form. `use` is left alone
-  /// where it cannot be applied so.
+  /// Before apply_to_arrays() is called or captured, and before a graph of it is replayed. replays: applications by
+  /// graphs since the last call, as far as is known; they may lead to another form. `use` is left alone where it cannot
+  /// be applied so: also where an application needs what other ranks have, and on a rank without rows.
   virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
   virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);

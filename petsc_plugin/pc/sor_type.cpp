@@ -60,7 +60,9 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
   PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) override {
     PetscFunctionBegin;
-    if (!sor_) PetscFunctionReturn(PETSC_SUCCESS);
+    // Iterations from a vector need what other ranks have.
+    const bool on_own_rows = !couplings_.has_ranks() || (is_local(own().sweep) && own().iterations == 1);
+    if (!sor_ || !on_own_rows) PetscFunctionReturn(PETSC_SUCCESS);
     *use = {.backend = &*backend_,
             .may_be_captured = !applies_by_program_,
             .flops = flops(own().iterations * own().local_iterations, SorStart::zero),
