@@ -9,17 +9,12 @@
 #include <tuple>
 
 #include "blocks.hpp"
+#include "krylov_cases.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
 namespace {
 
-void ok(PetscErrorCode code) { ASSERT_EQ(static_cast<int>(code), 0); }
-
-CsrMatrix poisson() { return make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 29, .nz = 1}); }
-CsrMatrix convection() {
-  return make_stencil({.stencil = Stencil::five_point, .nx = 31, .ny = 27, .nz = 1, .wind = 1.5});
-}
 /// Symmetric with eigenvalues of both signs.
 CsrMatrix indefinite() {
   CsrMatrix a = poisson();
@@ -28,50 +23,6 @@ CsrMatrix indefinite() {
       if (a.col_indices[static_cast<std::size_t>(k)] == i) a.values[static_cast<std::size_t>(k)] -= 0.37;
   }
   return a;
-}
-
-/// With that vector in its null space.
-CsrMatrix singular(CsrMatrix a, const std::vector<double>& null) {
-  for (std::size_t i = 0; i < null.size(); ++i) {
-    double others = 0.0;
-    std::size_t diagonal = 0;
-    for (auto k = static_cast<std::size_t>(a.row_offsets[i]); k < static_cast<std::size_t>(a.row_offsets[i + 1]); ++k) {
-      const auto j = static_cast<std::size_t>(a.col_indices[k]);
-      if (j == i) diagonal = k;
-      if (j != i) others += a.values[k] * null[j];
-    }
-    a.values[diagonal] = -others / null[i];
-  }
-  return a;
-}
-
-/// A method, by PETSc's name.
-struct Kind {
-  std::string name;
-  std::string options = "";
-  bool symmetric = true;  ///< the matrix
-  std::vector<std::string> norms;
-  std::vector<std::string> sides = {"left"};
-};
-
-/// Those that the library does not have yet are skipped.
-std::vector<Kind> kinds() {
-  return {{"cg", "", true, {"preconditioned", "unpreconditioned", "natural"}},
-          {"bcgs", "", false, {"preconditioned"}},
-          {"bcgs", "", false, {"unpreconditioned"}, {"right"}},
-          {"gmres", "-ksp_gmres_restart 12", false, {"preconditioned"}},
-          {"gmres", "-ksp_gmres_restart 12 -ksp_gmres_modifiedgramschmidt", false, {"unpreconditioned"}, {"right"}},
-          {"fgmres", "-ksp_gmres_restart 12", false, {"unpreconditioned"}, {"right"}},
-          {"minres", "", true, {"preconditioned"}},
-          {"richardson", "-ksp_richardson_scale 0.9 -ksp_max_it 200", true, {"preconditioned", "unpreconditioned"}},
-          {"chebyshev", "-ksp_chebyshev_eigenvalues 0.05,2.1", true, {"preconditioned", "unpreconditioned"}}};
-}
-
-const std::string kOurs = "-taskdag_ksp on ";
-
-/// With PETSc's loop unless they say something else.
-std::string petscs_unless_said(const std::string& options) {
-  return (options.find("-taskdag_ksp") == std::string::npos ? "-taskdag_ksp off " : "") + options;
 }
 
 std::vector<std::string> preconditioners(bool symmetric) {
@@ -93,97 +44,11 @@ std::vector<std::string> preconditioners(bool symmetric) {
   return list;
 }
 
-/// A KSP with what it works on.
-struct Case {
-  OwnedMat a;
-  OwnedKsp ksp;
-  OwnedVec b;
-  OwnedVec x;
-};
-
-Case make_case(OwnedMat a, const std::string& options) {
-  const ScopedOptions scope("-ksp_rtol 1e-8 " + petscs_unless_said(options));
-  OwnedVec b = make_vector(a);
-  OwnedVec x = make_vector(a, 3.0);
-  Case made{std::move(a), {}, std::move(b), std::move(x)};
-  EXPECT_EQ(static_cast<int>(KSPCreate(PETSC_COMM_WORLD, made.ksp.out())), 0);
-  EXPECT_EQ(static_cast<int>(KSPSetOperators(made.ksp, made.a, made.a)), 0);
-  EXPECT_EQ(static_cast<int>(KSPSetFromOptions(made.ksp)), 0);
-  return made;
-}
-
-Case make_case(const CsrMatrix& csr, MatType type, const std::string& options) {
-  return make_case(make_matrix(csr, type), options);
-}
-
 /// Whether the method has something that only some releases have.
 bool has_function(KSP ksp, const char* name) {
   void (*function)() = nullptr;
   ok(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), name, &function));
   return function != nullptr;
-}
-
-/// What a solve left in its KSP.
-struct Outcome {
-  PetscErrorCode code{};
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscInt iterations = 0;
-  double norm = 0.0;
-  std::vector<double> history;
-  std::string view;
-  int loops = 0;  ///< of ours
-};
-
-/// With the options in force; from the x of the case where the KSP takes a guess.
-Outcome solve_in(const Case& with, const std::string& options) {
-  const ScopedOptions scope(petscs_unless_said(options));
-  Outcome outcome;
-  PetscInt count = 0;
-  const PetscReal* history = nullptr;
-  const int loops = event_count("TaskDAGKrylov");
-  EXPECT_EQ(static_cast<int>(KSPSetResidualHistory(with.ksp, nullptr, 20000, PETSC_TRUE)), 0);
-  outcome.code = KSPSolve(with.ksp, with.b, with.x);
-  if (static_cast<int>(outcome.code) != 0) return outcome;
-  EXPECT_EQ(static_cast<int>(KSPGetConvergedReason(with.ksp, &outcome.reason)), 0);
-  EXPECT_EQ(static_cast<int>(KSPGetIterationNumber(with.ksp, &outcome.iterations)), 0);
-  EXPECT_EQ(static_cast<int>(KSPGetResidualNorm(with.ksp, &outcome.norm)), 0);
-  EXPECT_EQ(static_cast<int>(KSPGetResidualHistory(with.ksp, &history, &count)), 0);
-  outcome.history.assign(history, history + count);
-  outcome.view = view_text(with.ksp);
-  outcome.loops = event_count("TaskDAGKrylov") - loops;
-  return outcome;
-}
-
-Outcome solve_of(const CsrMatrix& csr, MatType type, const std::string& options) {
-  return solve_in(make_case(csr, type, options), options);
-}
-
-bool is_there(const Outcome& outcome) {
-  return outcome.view.find("of this release of PETSc is another one") == std::string::npos;
-}
-
-/// FGMRES of older releases keeps the norm of a restart twice: by recurrence, and anew.
-std::vector<double> without_repetitions(std::vector<double> history) {
-  const auto same = [](double x, double y) { return std::abs(x - y) <= 1e-5 * x; };
-  history.erase(std::unique(history.begin(), history.end(), same), history.end());
-  return history;
-}
-
-void expect_same(const Outcome& ours, const Outcome& theirs_and_repetitions) {
-  Outcome theirs = theirs_and_repetitions;
-  theirs.history = without_repetitions(theirs.history);
-  EXPECT_GE(ours.loops, 1) << ours.view;  // two where the preconditioner auto takes another one
-  EXPECT_EQ(theirs.loops, 0);
-  EXPECT_EQ(ours.reason, theirs.reason);
-  const double differs = std::abs(static_cast<double>(ours.iterations - theirs.iterations));
-  EXPECT_LE(differs, std::max(1.0, 0.02 * static_cast<double>(theirs.iterations))) << theirs.iterations;
-  // Rounding grows from iteration to iteration: the first ten tell whether the method is the same.
-  const std::size_t common = std::min(ours.history.size(), theirs.history.size());
-  ASSERT_GT(common, 0U);
-  EXPECT_LE(std::abs(static_cast<double>(ours.history.size()) - static_cast<double>(theirs.history.size())), differs);
-  for (std::size_t k = 0; k < std::min<std::size_t>(common, 10); ++k)
-    EXPECT_NEAR(ours.history[k], theirs.history[k], 1e-6 * theirs.history[k]) << "iteration " << k;
-  EXPECT_EQ(ours.history.back(), ours.norm);
 }
 
 /// Matrices of this type.
@@ -519,24 +384,6 @@ TEST_P(KrylovLoop, LeavesTransposedSolvesToPetsc) {
   EXPECT_EQ(event_count("TaskDAGKrylov"), loops + 1);
 }
 
-using OwnedNullSpace = Owned<MatNullSpace, MatNullSpaceDestroy>;
-
-/// Attaches the vector, which is constant or not, and takes a right-hand side that has a solution.
-void attach(const Case& with, const std::vector<double>& null, bool constant) {
-  OwnedNullSpace owned;
-  OwnedVec vector = make_vector(with.a);
-  const OwnedVec any = make_vector(with.a, 7.0);
-  PetscScalar* elements = nullptr;
-  ok(VecGetArrayWrite(vector, &elements));
-  std::ranges::copy(null, elements);
-  ok(VecRestoreArrayWrite(vector, &elements));
-  ok(VecNormalize(vector, nullptr));
-  ok(MatNullSpaceCreate(PETSC_COMM_WORLD, constant ? PETSC_TRUE : PETSC_FALSE, constant ? 0 : 1, vector.out(),
-                        owned.out()));
-  ok(MatSetNullSpace(with.a, owned));
-  ok(MatMult(with.a, any, with.b));
-}
-
 /// Of a vector's part along another one.
 double share(Vec x, const std::vector<double>& along) {
   const PetscScalar* elements = nullptr;
@@ -551,12 +398,6 @@ double share(Vec x, const std::vector<double>& along) {
   }
   ok(VecRestoreArrayRead(x, &elements));
   return std::abs(sum) / std::sqrt(squares) / norm;
-}
-
-std::vector<double> null_vector(Index rows, bool constant) {
-  std::vector<double> null(static_cast<std::size_t>(rows), 1.0);
-  for (std::size_t i = 0; i < null.size(); ++i) null[i] += constant ? 0.0 : 0.01 * static_cast<double>(i % 37);
-  return null;
 }
 
 TEST_P(KrylovMethods, RemoveTheNullSpaceAsPetscsDo) {
@@ -1025,17 +866,6 @@ TEST_P(KrylovLoop, CopiesNothingOfDeviceVectors) {
     EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount);
 #endif
   }
-}
-
-TEST(KrylovLoopOnRanks, IsPetscs) {
-  SKIP_UNLESS_RANKS(ranks() > 1, "several ranks");
-  const std::string options = "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
-  const Outcome ours = solve_of(poisson(), MATAIJ, kOurs + options);
-  EXPECT_EQ(ours.loops, 0);
-  if (PetscGlobalRank == 0) {
-    EXPECT_NE(ours.view.find("it is on several ranks"), std::string::npos) << ours.view;
-  }
-  EXPECT_EQ(ours.iterations, solve_of(poisson(), MATAIJ, options).iterations);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // An error on one rank of several, under a handler that returns: no rank waits for the one that has met it. All come
 // back from the same call, with an error or with a failed reason.
-#include <unistd.h>
-
 #include <array>
 #include <cmath>
-#include <csignal>
 
 #include "allocations.hpp"
+#include "deadline.hpp"
 #include "support.hpp"
 #include "support/without_diagonal.hpp"
 
@@ -17,22 +15,6 @@ namespace {
 
 /// More calls of operator new than any case makes.
 constexpr long kTooMany = 100000;
-
-/// A rank that waits longer than this in one test waits for ever: the program ends, and mpirun ends the others.
-class Deadline {
- public:
-  Deadline() {
-    (void)std::signal(SIGALRM, [](int) {
-      constexpr char text[] = "a rank waits for ever: the others have left after an error\n";
-      (void)!write(STDERR_FILENO, text, sizeof text - 1);
-      _exit(1);
-    });
-    (void)alarm(60);
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-  ~Deadline() { (void)alarm(0); }
-};
 
 /// Of as many rows.
 CsrMatrix other_grid() { return make_stencil({.stencil = Stencil::seven_point, .nx = 6, .ny = 4, .nz = 2}); }
@@ -127,6 +109,7 @@ constexpr Type types[] = {
     {"ilu_across_by_rows",
      TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on -pc_taskdag_ordering taskdag_color"},
     {"sor_across", TASKDAG_OURS "-pc_taskdag_type sor -pc_taskdag_across on"},
+    {"petscs_jacobi", "-pc_type jacobi -taskdag_ksp on -ksp_type cg"},
     {"package_ilu", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag", true},
     {"package_icc", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type taskdag", true},
     {"sub_taskdag", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type taskdag -sub_pc_taskdag_type ilu", true},
