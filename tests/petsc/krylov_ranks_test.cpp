@@ -352,6 +352,22 @@ TEST_P(KrylovRanks, AnswerMonitors) {
     EXPECT_NEAR(looks[1].residuals[k], looks[0].residuals[k], 1e-5 * looks[0].residuals[k]) << k;
 }
 
+/// Fails in the third iteration where it is to.
+PetscErrorCode fail(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, void* context) {
+  return static_cast<PetscErrorCode>(iteration == 3 && *static_cast<bool*>(context) ? PETSC_ERR_USER : 0);
+}
+
+/// The others wait for that rank in the next iteration, and not for ever.
+TEST_P(KrylovRanks, EndByAMonitorThatFailsOnOneRank) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type taskdag -pc_taskdag_type ilu ";
+  const QuietErrors quiet;
+  bool fails = rank() == ranks() - 1;
+  const Case with = make_case(poisson(), type(), options);
+  PETSC_OK(KSPMonitorSet(with.ksp, fail, &fails, nullptr));
+  EXPECT_NE(static_cast<int>(solve_in(with, options).code), 0);
+  EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+}
+
 PetscErrorCode test_own(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, KSPConvergedReason* reason,
                         void* /*context*/) {
   *reason = iteration >= 5 ? KSP_CONVERGED_ATOL : KSP_CONVERGED_ITERATING;
