@@ -39,6 +39,10 @@ PetscErrorCode split(Mat whole, Mat* own, Mat* outer, const PetscInt** ghosts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// How long a rank that has lost another one waits whether it comes all the same, and a rank that has not.
+constexpr double a_moment_s = 5.0;
+double longest_wait_s() { return KrylovRanks{}.patience_s + a_moment_s; }
+
 /// Stands where there is an array of a rank without rows: it is not read, and not null.
 constexpr double no_element = 0.0;
 
@@ -419,7 +423,6 @@ PetscErrorCode KspLoop::with_own_vectors(KSP ksp, const Work& work) {
 template <class Work>
 PetscErrorCode KspLoop::with_vectors(KSP ksp, const Work& work) {
   PetscFunctionBegin;
-  constexpr double a_moment_s = 5.0;
   bool lost = false;
   const PetscErrorCode worked = with_own_vectors(ksp, [&](const double* b, double* x, Stream stream) {
     try {
@@ -429,7 +432,7 @@ PetscErrorCode KspLoop::with_vectors(KSP ksp, const Work& work) {
       throw;
     }
   });
-  PetscCall(ranks_.share_with_those_left(worked, a_moment_s + (lost ? 0.0 : KrylovRanks{}.patience_s)));
+  PetscCall(ranks_.share_with_those_left(worked, lost ? a_moment_s : longest_wait_s()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -449,6 +452,16 @@ PetscErrorCode KspLoop::tell(KSP ksp, const Plan& plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where it fails on this rank, the others wait for it in the next piece of the solve.
+PetscErrorCode KspLoop::tell_between(KSP ksp, const Plan& plan) {
+  PetscFunctionBegin;
+  const PetscErrorCode told = tell(ksp, plan);
+  if (static_cast<int>(told) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  krylov_.reset();  // which tells them
+  PetscCall(ranks_.share_with_those_left(told, longest_wait_s()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KspLoop::run_whole(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   const bool guess = ksp->guess_zero == PETSC_FALSE;
@@ -465,10 +478,10 @@ PetscErrorCode KspLoop::run_by_iterations(KSP ksp, const Plan& plan) {
   PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
     outcome_ = krylov_->begin(b, x, guess, plan.tolerances, stream);
   }));
-  PetscCall(tell(ksp, plan));
+  PetscCall(tell_between(ksp, plan));
   while (outcome_.reason == KrylovReason::iterating && ksp->reason == KSP_CONVERGED_ITERATING) {
     PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) { outcome_ = krylov_->go_on(1, stream); }));
-    PetscCall(tell(ksp, plan));
+    PetscCall(tell_between(ksp, plan));
   }
   PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) { krylov_->end(stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -114,6 +114,7 @@ class KspLoop {
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
   PetscErrorCode tell(KSP ksp, const Plan& plan);
+  PetscErrorCode tell_between(KSP ksp, const Plan& plan);
   PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
   PetscErrorCode lose(KSP ksp, PetscErrorCode error);
   PetscErrorCode log_operations(KSP ksp, const Method& method) const;
