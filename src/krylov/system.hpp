@@ -46,11 +46,13 @@ struct Halo {
     const Offset end = begin[row + 1];
     Offset e = begin[row] + rank;
     if (e >= end) return sum;
-    engine::RankSlot* const arrived = slots + links->send_set * stride;
+    engine::RankSlot* const arrived = slots + begin_of(links->send_set);
     for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
     return sum;
   }
   [[nodiscard]] TASKDAG_TASK std::uint32_t tasks() const { return sends + ghosts; }
+  /// Where a set of slots begins.
+  [[nodiscard]] TASKDAG_TASK std::size_t begin_of(std::uint32_t set) const { return std::size_t{set} * stride; }
 };
 
 /// Matrix and preconditioner; all arrays in memory of the backend.
@@ -177,9 +179,9 @@ struct Send {
     std::uint32_t set;
     TASKDAG_TASK void execute(std::uint32_t task, double* /*sum*/) const {
       if (task < halo.sends) {
-        halo.targets[task][set * halo.stride].put(operand(halo.sent_rows[task]));
+        halo.targets[task][halo.begin_of(set)].put(operand(halo.sent_rows[task]));
       } else {
-        halo.slots[(1U - set) * halo.stride + (task - halo.sends)].clear();
+        halo.slots[halo.begin_of(1U - set) + (task - halo.sends)].clear();
       }
     }
   };

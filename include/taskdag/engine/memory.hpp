@@ -46,6 +46,7 @@ class Array {
  public:
   Array() = default;
   /// `size` zeroed elements.
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
   Array(const Context& context, std::size_t size) : memory_(context, size * sizeof(T)), size_(size) {}
   Array(const Context& context, std::span<const T> values) : Array(context, values.size()) { upload(values); }
 
