@@ -196,8 +196,8 @@ class TASKDAG_API RankLost : public Error {
 ///
 /// On several ranks each calls every function in the same order, with options and tolerances that are equal; vectors
 /// are those of its own rows. In a solve no message passes: ranks write into each other's memory, so they have to be on
-/// one node, on CUDA processes with a device each that can reach those of the others. Sums are added up in the ranks' order: all
-/// get the same bits, and so decide alike. What one rank cannot do is an error on all.
+/// one node, on CUDA processes with a device each that can reach those of the others. Sums are added up in the ranks'
+/// order: all get the same bits, and so decide alike. What one rank cannot do is an error on all.
 ///
 /// Streams are as in Factorization: device memory, asynchronous launches; solve() itself waits for `stream`, since the
 /// outcome is needed on the host. A solve cannot be captured. No input makes it endless: the limit of iterations holds
