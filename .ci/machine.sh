@@ -44,6 +44,7 @@ build zlib1g-dev has_header zlib.h
 build nlohmann-json3-dev has_header nlohmann/json.hpp
 build libcli11-dev has_header CLI/CLI.hpp
 plot gnuplot-nox can_plot
+test make command -v make
 test libgtest-dev has_header gtest/gtest.h
 test libgmock-dev has_header gmock/gmock.h
 test libpetsc*-dev-examples has_petsc_examples
