@@ -73,13 +73,13 @@ int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entr
   return entries + rows < least_of_a_thread * context.threads() ? 1 : context.threads();
 }
 
-/// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries. A thread for each short row
-/// is as fast as long as the matrix stays in the cache that all multiprocessors share. Beyond, the rows that are worked
-/// on at a time are too many for the nearest caches: on an H200 a 7-point grid of 160³ takes 279 µs an iteration of CG
-/// with a thread a row, 215 with two, 234 with four; a 5-point grid of 250² 13.0 and 13.4.
+/// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries. With a thread for each
+/// short row, the rows that are worked on at a time are too many for the nearest caches once the matrix is large: on an
+/// H200 a 7-point grid of 160³ takes 279 µs an iteration of CG with a thread a row, 215 with two, 234 with four;
+/// 64³ 23.2 and 21.9. Rows of five are short enough.
 int threads_of_row(Index rows, std::int64_t entries) {
-  constexpr std::int64_t most_in_cache = 4000000;
-  const std::int64_t of_a_thread = entries > most_in_cache ? 4 : 8;
+  constexpr std::int64_t large = 1000000;
+  const std::int64_t of_a_thread = entries > large ? 5 : 8;
   int threads = 1;
   while (threads < 32 && threads * of_a_thread * rows < entries) threads *= 2;
   return threads;
