@@ -127,7 +127,7 @@ struct ChebyshevData {
   ChebyshevBounds set;
   ChebyshevBounds computed;
   ChebyshevBounds provided;
-#if PETSC_VERSION_GE(3, 21, 0)
+#if PETSC_VERSION_GE(3, 19, 0)
   PetscReal* factors;  ///< of polynomials of the fourth kind
   PetscInt room;       ///< for factors of that many iterations, from the set-up on
 #endif
