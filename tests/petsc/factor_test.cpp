@@ -517,7 +517,7 @@ class Info {
 
  private:
   [[nodiscard]] std::string file() const { return name_ + ".0"; }  // PETSc adds the rank
-  std::string name_ = "taskdag_info_" + std::to_string(getpid());
+  std::string name_ = std::filesystem::temp_directory_path() / ("taskdag_info_" + std::to_string(getpid()));
 };
 
 TEST_F(Factor, InfoTellsOfEachSetUp) {
