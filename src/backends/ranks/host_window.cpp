@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "backends/ranks/agree.hpp"
 #include "backends/ranks/window.hpp"
@@ -28,8 +30,9 @@ Name next_name() {
 }
 
 [[noreturn]] void refuse(const char* what) {
-  const std::string text = std::string(what) + ": " + std::strerror(errno);
-  if (errno == ENOSPC || errno == ENOMEM) throw OutOfMemory(text);
+  const int error = errno;
+  const std::string text = std::string(what) + ": " + std::generic_category().message(error);
+  if (error == ENOSPC || error == ENOMEM) throw OutOfMemory(text);
   throw Unsupported(text);
 }
 

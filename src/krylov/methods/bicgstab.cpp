@@ -107,7 +107,7 @@ struct BicgstabOperand {
 /// Of an array.
 struct BicgstabProduct : BicgstabOperator {
   const double* x;
-  [[nodiscard]] TASKDAG_TASK BicgstabOperand<Elements> operand() const { return {*this, {x}}; }
+  [[nodiscard]] TASKDAG_TASK BicgstabOperand<Elements> operand() const { return {{system, right}, {x}}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
     return part_of(row, rank, size, Elements{x});
