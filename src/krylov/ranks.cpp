@@ -104,7 +104,7 @@ std::unique_ptr<ranks::Window> RankMemory::open_window(const Context& context, c
 void RankMemory::empty_slots() {
   const std::vector<std::uint64_t> slots((layout_.end - layout_.sums) / sizeof(engine::RankSlot),
                                          engine::RankSlot::empty);
-  window_->copy_in(rank_, layout_.sums, slots.data(), slots.size() * sizeof(engine::RankSlot));
+  window_->copy_in(layout_.sums, slots.data(), slots.size() * sizeof(engine::RankSlot));
 }
 
 void RankMemory::upload_links(const Context& context, const KrylovRanks& ranks, std::uint32_t widest) {
@@ -152,18 +152,13 @@ Halo RankMemory::halo() const {
 }
 
 void RankMemory::lose(int begin, int end) const noexcept {
-  const std::uint32_t lost = 1;
   try {
-    for (int rank = begin; rank < end; ++rank) window_->copy_in(rank, 0, &lost, sizeof(lost));
+    for (int rank = begin; rank < end; ++rank) window_->set_word(rank, 0, 1);
   } catch (const Error&) {
     return;  // a device that has failed ends what waits on it
   }
 }
 
-bool RankMemory::has_lost() const {
-  std::uint32_t lost = 0;
-  window_->copy_out(0, &lost, sizeof(lost));
-  return lost != 0;
-}
+bool RankMemory::has_lost() const { return window_->word(0) != 0; }
 
 }  // namespace taskdag::krylov

@@ -33,10 +33,11 @@ class Kept {
  public:
   Kept(void* base, std::unique_ptr<Window> closed, int rank) : base_(base), closed_(std::move(closed)), rank_(rank) {}
   [[nodiscard]] bool may_go(std::size_t ranks) const {
-    std::vector<std::uint32_t> said(ranks);
-    closed_->copy_out(0, said.data(), ranks * sizeof(std::uint32_t));
-    said[static_cast<std::size_t>(rank_)] = 1;
-    return std::ranges::find(said, 0U) == said.end();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const bool closed = closed_->word(rank * sizeof(std::uint32_t)) != 0;
+      if (!closed && static_cast<int>(rank) != rank_) return false;
+    }
+    return true;
   }
   void free() const noexcept { static_cast<void>(cudaFree(base_)); }  // whichever device is current
 
@@ -96,24 +97,28 @@ class DeviceWindow final : public Window {
     }
     if (known) static_cast<void>(cudaSetDevice(before));
     for (std::size_t rank = 0; rank < ranks_; ++rank)
-      static_cast<std::uint32_t*>(closed_->of(static_cast<int>(rank)))[rank_] = 1;
+      closed_->set_word(static_cast<int>(rank), static_cast<std::size_t>(rank_) * sizeof(std::uint32_t), 1);
     Retired::instance().add({card_.base, std::move(closed_), rank_}, ranks_);
   }
-  void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
+  void copy_in(std::size_t offset, const void* from, std::size_t bytes) override { write(rank_, offset, from, bytes); }
+  void set_word(int rank, std::size_t offset, std::uint32_t word) override { write(rank, offset, &word, sizeof(word)); }
+  [[nodiscard]] std::uint32_t word(std::size_t offset) const override {
+    const cuda::DeviceGuard current(device_);
+    std::uint32_t word = 0;
+    check(cudaMemcpyAsync(&word, static_cast<const char*>(of(rank_)) + offset, sizeof(word), cudaMemcpyDeviceToHost,
+                          stream_->get()),
+          "reading memory that ranks share");
+    check(cudaStreamSynchronize(stream_->get()), "reading memory that ranks share");
+    return word;
+  }
+
+ private:
+  void write(int rank, std::size_t offset, const void* from, std::size_t bytes) const {
     const cuda::DeviceGuard current(device_);
     check(cudaMemcpyAsync(static_cast<char*>(of(rank)) + offset, from, bytes, cudaMemcpyHostToDevice, stream_->get()),
           "writing to memory that ranks share");
     check(cudaStreamSynchronize(stream_->get()), "writing to memory that ranks share");
   }
-  void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
-    const cuda::DeviceGuard current(device_);
-    check(cudaMemcpyAsync(to, static_cast<const char*>(of(rank_)) + offset, bytes, cudaMemcpyDeviceToHost,
-                          stream_->get()),
-          "reading memory that ranks share");
-    check(cudaStreamSynchronize(stream_->get()), "reading memory that ranks share");
-  }
-
- private:
   /// Up to what may fail with device memory in hand.
   DeviceWindow(const RankGroup& group, const RankDevice& device)
       : rank_(group.rank()), ranks_(static_cast<std::size_t>(group.count())), device_(device.number) {

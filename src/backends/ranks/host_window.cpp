@@ -111,14 +111,20 @@ class HostWindow final : public Window {
     }
     shm_unlink(name.data());
   }
-  void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
-    std::memcpy(static_cast<char*>(of(rank)) + offset, from, bytes);
+  void copy_in(std::size_t offset, const void* from, std::size_t bytes) override {
+    std::memcpy(static_cast<char*>(of(rank_)) + offset, from, bytes);
   }
-  void copy_out(std::size_t offset, void* to, std::size_t bytes) const override {
-    std::memcpy(to, static_cast<const char*>(of(rank_)) + offset, bytes);
+  void set_word(int rank, std::size_t offset, std::uint32_t word) override {
+    std::atomic_ref(word_of(rank, offset)).store(word, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t word(std::size_t offset) const override {
+    return std::atomic_ref(word_of(rank_, offset)).load(std::memory_order_relaxed);
   }
 
  private:
+  [[nodiscard]] std::uint32_t& word_of(int rank, std::size_t offset) const {
+    return *reinterpret_cast<std::uint32_t*>(static_cast<char*>(of(rank)) + offset);
+  }
   Mapping& mapping_of(int rank) { return mappings_[static_cast<std::size_t>(rank)]; }
   void open(const std::vector<Name>& names) {
     for (std::size_t rank = 0; rank < names.size(); ++rank) {

@@ -21,10 +21,12 @@ class Window {
 
   /// That of a rank, as this process or its device sees it.
   [[nodiscard]] void* of(int rank) const { return bases_[static_cast<std::size_t>(rank)]; }
-  /// Into the window of a rank.
-  virtual void copy_in(int rank, std::size_t offset, const void* from, std::size_t bytes) = 0;
-  /// From this rank's own.
-  virtual void copy_out(std::size_t offset, void* to, std::size_t bytes) const = 0;
+  /// Into this rank's own, before others use it.
+  virtual void copy_in(std::size_t offset, const void* from, std::size_t bytes) = 0;
+  /// A number in the window of a rank, which others may look at meanwhile; one in this rank's own, which others may
+  /// set.
+  virtual void set_word(int rank, std::size_t offset, std::uint32_t word) = 0;
+  [[nodiscard]] virtual std::uint32_t word(std::size_t offset) const = 0;
 
  protected:
   std::vector<void*> bases_;
