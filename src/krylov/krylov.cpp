@@ -186,7 +186,6 @@ class Krylov::Impl {
     all_rows_ = plan.rows;
     input_.most_rows = plan.most_rows;
     memory_.emplace(context_, ranks, plan, most_sums());
-    input_.links = memory_->links();
     krylov::Halo& halo = input_.system.halo;
     halo = memory_->halo();
     halo.begin = ranks.outer.pattern.row_offsets;
@@ -287,7 +286,7 @@ class Krylov::Impl {
   }
   /// Of a stage in all its slices: GMRES has a number for each vector of its basis.
   [[nodiscard]] std::uint32_t most_sums() const {
-    return std::max<std::uint32_t>(16, static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16);
+    return static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16;
   }
   template <class Work>
   void in_agreement(const Work& work) const {

@@ -22,8 +22,6 @@ struct LoopInput {
   Calls calls;
   std::int64_t entries = 0;     ///< of the matrix, elements of blocks
   std::uint32_t most_rows = 0;  ///< of the rank with most: ranks decide alike
-  /// On several ranks, in memory of the backend.
-  engine::RankLinks* links = nullptr;
   /// Threads that share a row of a product on CUDA.
   int row_threads = 1;
   /// Host: rows of each thread (engine::HostFlow).

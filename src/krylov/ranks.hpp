@@ -42,8 +42,6 @@ class RankMemory {
   RankMemory& operator=(const RankMemory&) = delete;
   ~RankMemory() = default;
 
-  /// In memory of the backend.
-  [[nodiscard]] engine::RankLinks* links() const { return links_.data(); }
   /// Without its entries.
   [[nodiscard]] Halo halo() const;
   /// Whether another rank has been lost. Waits for the device.

@@ -166,7 +166,7 @@ struct FormChoice {
 /// @throws Unsupported where the form named cannot run the loop
 inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::uint32_t most_rows) {
   const bool calls = input.system.preconditioning == Preconditioning::call;
-  const bool alone = input.links == nullptr;
+  const bool alone = input.system.halo.links == nullptr;
   const bool captured = !calls || input.calls.preconditioner->may_be_captured();
   switch (input.options.form) {
     case KrylovForm::automatic:
@@ -207,7 +207,7 @@ class CudaLoop final : public Loop {
         again_(work_.make<std::uint32_t>(1)),
         coefficients_(input.options.coefficients ? work_.make<double>(2 * static_cast<std::size_t>(most_norms))
                                                  : nullptr),
-        scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1), input.links},
+        scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1), input.system.halo.links},
         fetched_(1) {
     data_.loop = {&page_->control, page_->norms, coefficients_, {again_, 0}};
     choice_ = choose_form(input, room_.bytes() <= most_shared_bytes, prepare_blocks(input));
@@ -305,7 +305,7 @@ class CudaLoop final : public Loop {
     room_ = room_of(input.system);
     if constexpr (requires { Method::cluster_entries; }) {
       const std::int64_t entries = input.entries + input.system.rows;
-      if (input.links != nullptr) return 0;
+      if (input.system.halo.links != nullptr) return 0;
       const bool asked = input.options.form == KrylovForm::one_block;
       const bool possible = input.options.form == KrylovForm::automatic && entries <= Method::cluster_entries;
       if (input.system.preconditioning == Preconditioning::call || (!asked && !possible)) return 0;

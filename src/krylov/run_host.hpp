@@ -24,7 +24,7 @@ class HostLoop final : public Loop {
         work_(context_, input.system.rows),
         norms_(static_cast<std::size_t>(most_norms)),
         coefficients_(input.options.coefficients ? 2 * norms_.size() : 0),
-        flow_(context_, cut_, input.links),
+        flow_(context_, cut_, input.system.halo.links),
         data_(Method::prepare(work_, input)) {
     const KrylovForm form = input.options.form;
     if (form != KrylovForm::automatic && form != KrylovForm::threads) {

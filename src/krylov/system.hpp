@@ -38,7 +38,7 @@ struct Halo {
   std::uint32_t sends = 0;                     ///< elements that other ranks need
   const Index* sent_rows = nullptr;            ///< their rows here
   engine::RankSlot* const* targets = nullptr;  ///< where they go, in set 0
-  engine::RankLinks* links = nullptr;
+  engine::RankLinks* links = nullptr;          ///< null: there is one rank
 
   /// What one of `size` workers has of a row. Waits for the elements.
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {

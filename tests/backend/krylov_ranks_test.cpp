@@ -246,7 +246,7 @@ TEST_P(KrylovRanks, WaitingEnds) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
 }
 
-TEST_P(KrylovRanks, ManyIterationsPassByPieces) {
+TEST_P(KrylovRanks, RestartsAreThoseOfAllRanks) {
   const CsrMatrix a = grid(16);
   const Vector b = rhs_of(a);
   std::vector<KrylovOutcome> whole(2);
