@@ -21,6 +21,8 @@ struct Kind {
   bool symmetric = true;  ///< the matrix
   std::vector<std::string> norms;
   std::vector<std::string> sides = {"left"};
+  /// The options that choose it.
+  [[nodiscard]] std::string chosen() const { return "-ksp_type " + name + " " + options; }
 };
 
 std::vector<Kind> kinds();

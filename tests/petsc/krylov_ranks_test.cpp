@@ -93,8 +93,8 @@ TEST_P(KrylovMethodsOnRanks, AreThoseOfPetsc) {
     for (const std::string& norm : method.norms) {
       for (const std::string& side : method.sides) {
         for (const char* const guess : {"", " -ksp_initial_guess_nonzero"}) {
-          const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc +
-                                      " -ksp_norm_type " + norm + " -ksp_pc_side " + side + guess + " ";
+          const std::string options =
+              method.chosen() + " " + pc + " -ksp_norm_type " + norm + " -ksp_pc_side " + side + guess + " ";
           if (!compare(type(), options, 1e-4, [&](MatType of) { return make_matrix(csr, of); }))
             GTEST_SKIP() << "another method in this release";
         }
@@ -105,8 +105,8 @@ TEST_P(KrylovMethodsOnRanks, AreThoseOfPetsc) {
 
 TEST_P(KrylovMethodsOnRanks, MakeAllIterationsWithoutANorm) {
   const Kind method = kind();
-  const std::string options = "-ksp_type " + method.name + " " + method.options +
-                              " -pc_type jacobi -ksp_norm_type none -ksp_max_it 7 -ksp_pc_side " + method.sides[0];
+  const std::string options =
+      method.chosen() + " -pc_type jacobi -ksp_norm_type none -ksp_max_it 7 -ksp_pc_side " + method.sides[0];
   const Case with = make_case(method.symmetric ? poisson() : convection(), type(), kOurs + options);
   const Outcome ours = solve_in(with, kOurs + options);
   if (ours.loops == 0) GTEST_SKIP() << ours.view;
@@ -142,8 +142,8 @@ TEST_P(KrylovMethodsOnRanks, WorkWithAnyNumbersOfRows) {
     SCOPED_TRACE(split);
     for (const char* const pc : {"none", "jacobi", "taskdag -pc_taskdag_type jacobi", "taskdag -pc_taskdag_type ilu",
                                  "taskdag -pc_taskdag_type sor"}) {
-      const std::string options = "-ksp_type " + method.name + " " + method.options + " -ksp_norm_type " +
-                                  method.norms[0] + " -ksp_pc_side " + method.sides[0] + " -pc_type " + pc + " ";
+      const std::string options = method.chosen() + " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " +
+                                  method.sides[0] + " -pc_type " + pc + " ";
       if (!compare(type(), options, 1e-4,
                    [&](MatType of) { return make_matrix(csr, of, local_rows(split, csr.rows)); }))
         GTEST_SKIP() << "another method in this release";
@@ -172,8 +172,8 @@ TEST_P(KrylovMethodsOnRanks, RemoveTheNullSpaceAsPetscsDo) {
     const CsrMatrix csr = singular(regular, null);
     for (const char* const pc : {"jacobi", "taskdag -pc_taskdag_type jacobi"}) {
       for (const PetscInt local : {PetscInt{PETSC_DECIDE}, local_rows("last", csr.rows)}) {
-        const std::string options = "-ksp_type " + method.name + " " + method.options + " -ksp_max_it 150 -pc_type " +
-                                    pc + " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " + method.sides[0];
+        const std::string options = method.chosen() + " -ksp_max_it 150 -pc_type " + pc + " -ksp_norm_type " +
+                                    method.norms[0] + " -ksp_pc_side " + method.sides[0];
         SCOPED_TRACE(options);
         const Case our_case = make_case(make_matrix(csr, type(), local), kOurs + options);
         const Case their_case = make_case(make_matrix(csr, type(), local), options);

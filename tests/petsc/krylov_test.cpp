@@ -88,8 +88,8 @@ TEST_P(KrylovMethods, AreThoseOfPetsc) {
     for (const std::string& norm : method.norms) {
       for (const std::string& side : method.sides) {
         for (const char* const guess : {"", " -ksp_initial_guess_nonzero"}) {
-          const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc +
-                                      " -ksp_norm_type " + norm + " -ksp_pc_side " + side + guess + " ";
+          const std::string options =
+              method.chosen() + " " + pc + " -ksp_norm_type " + norm + " -ksp_pc_side " + side + guess + " ";
           SCOPED_TRACE(options);
           const Outcome ours = solve_of(csr, type(), kOurs + options);
           if (!is_there(ours)) GTEST_SKIP() << ours.view;
@@ -111,9 +111,8 @@ TEST_P(KrylovMethods, WorkOnDenseBlocks) {
     for (const std::string pc : {"none", "jacobi", "taskdag -pc_taskdag_type ilu", "taskdag -pc_taskdag_type icc",
                                  "taskdag -pc_taskdag_type sor", "taskdag -pc_taskdag_type jacobi"}) {
       if (!method.symmetric && pc.ends_with("icc")) continue;
-      const std::string options = "-ksp_type " + method.name + " " + method.options + " -pc_type " + pc +
-                                  " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " + method.sides[0] +
-                                  " -ksp_max_it 200 ";
+      const std::string options = method.chosen() + " -pc_type " + pc + " -ksp_norm_type " + method.norms[0] +
+                                  " -ksp_pc_side " + method.sides[0] + " -ksp_max_it 200 ";
       SCOPED_TRACE(std::to_string(size) + " rows, " + options);
       std::array<Outcome, 2> outcomes;
       for (const std::size_t ours : {0U, 1U}) {
@@ -132,9 +131,8 @@ TEST_P(KrylovMethods, MakeAllIterationsWithoutANorm) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
   for (const char* const test : {"", " -ksp_convergence_test skip"}) {
-    const std::string options = "-ksp_type " + method.name + " " + method.options +
-                                " -pc_type jacobi -ksp_norm_type none -ksp_max_it 7 -ksp_pc_side " + method.sides[0] +
-                                test;
+    const std::string options =
+        method.chosen() + " -pc_type jacobi -ksp_norm_type none -ksp_max_it 7 -ksp_pc_side " + method.sides[0] + test;
     SCOPED_TRACE(options);
     const Case with = make_case(csr, type(), kOurs + options);
     const Outcome ours = solve_in(with, kOurs + options);
@@ -246,8 +244,8 @@ TEST_P(KrylovMethods, KnowTheEigenvaluesThatPetscsKnow) {
   for (const char* const pc : {"-pc_type jacobi", "-pc_type none", "-pc_type taskdag -pc_taskdag_type dic"}) {
     if (method.name == "minres" && pc != std::string("-pc_type none")) continue;  // its diagonal may be negative
     for (const char* const limit : {"1", "2", "12", "14"}) {
-      const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc + " -ksp_norm_type " +
-                                  method.norms[0] + " -ksp_pc_side " + method.sides[0] + " -ksp_max_it " + limit;
+      const std::string options = method.chosen() + " " + pc + " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " +
+                                  method.sides[0] + " -ksp_max_it " + limit;
       SCOPED_TRACE(options);
       std::array<Spectrum, 2> spectra;
       for (const std::size_t ours : {0U, 1U}) {
@@ -287,8 +285,7 @@ TEST_P(KrylovLoop, KnowsTheEigenvaluesOfALongSolve) {
 TEST_P(KrylovMethods, PrintEigenvaluesAsPetscs) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
-  const std::string rest = "-ksp_type " + method.name + " " + method.options + " -ksp_gmres_restart 3 -ksp_pc_side " +
-                           method.sides[0] +
+  const std::string rest = method.chosen() + " -ksp_gmres_restart 3 -ksp_pc_side " + method.sides[0] +
                            " -pc_type jacobi -ksp_max_it 5 -ksp_view_eigenvalues -ksp_view_singularvalues "
                            "-ksp_monitor_singular_value ";
   std::array<std::string, 2> printed;
@@ -412,8 +409,8 @@ TEST_P(KrylovMethods, RemoveTheNullSpaceAsPetscsDo) {
                                  "-pc_type taskdag -pc_taskdag_type jacobi"}) {
       for (const std::string& norm : method.norms) {
         for (const char* const guess : {"", " -ksp_initial_guess_nonzero", " -ksp_initial_guess_knoll"}) {
-          const std::string options = "-ksp_type " + method.name + " " + method.options + " -ksp_max_it 150 " + pc +
-                                      " -ksp_norm_type " + norm + " -ksp_pc_side " + method.sides[0] + guess + " ";
+          const std::string options = method.chosen() + " -ksp_max_it 150 " + pc + " -ksp_norm_type " + norm +
+                                      " -ksp_pc_side " + method.sides[0] + guess + " ";
           SCOPED_TRACE(options);
           const Case our_case = make_case(csr, type(), kOurs + options);
           const Case their_case = make_case(csr, type(), options);
@@ -471,9 +468,8 @@ PetscErrorCode see(KSP ksp, PetscInt iteration, PetscReal norm, void* context) {
 TEST_P(KrylovMethods, AnswerMonitors) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
-  const std::string options = "-ksp_type " + method.name + " " + method.options +
-                              " -pc_type taskdag -pc_taskdag_type ilu -ksp_pc_side " + method.sides[0] +
-                              " -ksp_norm_type " + method.norms[0] + " ";
+  const std::string options = method.chosen() + " -pc_type taskdag -pc_taskdag_type ilu -ksp_pc_side " +
+                              method.sides[0] + " -ksp_norm_type " + method.norms[0] + " ";
   std::array<Seen, 2> seen;
   std::array<Outcome, 2> outcomes;
   for (const std::size_t ours : {0U, 1U}) {
@@ -821,8 +817,8 @@ TEST_P(KrylovMethods, SolveSeveralRightHandSides) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
   for (const char* const pc : {"-pc_type jacobi ", "-pc_type taskdag -pc_taskdag_type ilu "}) {
-    const std::string options = "-ksp_type " + method.name + " " + method.options + " " + pc + "-ksp_pc_side " +
-                                method.sides[0] + " -ksp_norm_type " + method.norms[0];
+    const std::string options =
+        method.chosen() + " " + pc + "-ksp_pc_side " + method.sides[0] + " -ksp_norm_type " + method.norms[0];
     SCOPED_TRACE(options);
     std::array<OwnedDense, 2> solutions;
     for (const std::size_t ours : {0U, 1U}) {
