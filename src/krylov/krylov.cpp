@@ -181,6 +181,7 @@ class Krylov::Impl {
     ranks::agree(*group_, [&] {
       look_at(a, preconditioner, stream);
       look_at_outer(a, ranks, stream);
+      mark_outer_rows(ranks.outer.pattern, stream);
     });
     const krylov::RankPlan plan = krylov::RankPlan::of(ranks, a.pattern.rows);
     all_rows_ = plan.rows;
@@ -189,6 +190,7 @@ class Krylov::Impl {
     krylov::Halo& halo = input_.system.halo;
     halo = memory_->halo();
     halo.begin = ranks.outer.pattern.row_offsets;
+    halo.any = outer_rows_.data();
     halo.column = ranks.outer.pattern.col_indices;
     halo.value = ranks.outer.values;
     make_loop();
@@ -284,6 +286,15 @@ class Krylov::Impl {
       input_.entries += krylov::count_entries(outer, stream);
     }
   }
+  void mark_outer_rows(const CsrPattern& outer, Stream stream) {
+    constexpr std::uint32_t bits = 32;
+    const auto rows = static_cast<std::uint32_t>(outer.rows);
+    outer_rows_ = engine::Array<std::uint32_t>(context_, (rows + bits - 1) / bits);
+    if (context_.backend() == Backend::cuda) return krylov::mark_rows(outer, outer_rows_.data(), stream);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      if (outer.row_offsets[i] < outer.row_offsets[i + 1]) outer_rows_.data()[i / bits] |= 1U << (i % bits);
+    }
+  }
   /// Of a stage in all its slices: GMRES has a number for each vector of its basis.
   [[nodiscard]] std::uint32_t most_sums() const {
     return static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16;
@@ -349,7 +360,8 @@ class Krylov::Impl {
   const RankGroup* group_ = nullptr;
   std::int64_t all_rows_ = 0;  ///< of all ranks
   std::optional<krylov::RankMemory> memory_;
-  bool lost_ = false;  ///< another rank
+  engine::Array<std::uint32_t> outer_rows_;  ///< Halo::any
+  bool lost_ = false;                        ///< another rank
   engine::Array<const double*> null_vectors_;
   engine::Array<double> null_dots_;
   std::unique_ptr<krylov::Loop> loop_;

@@ -29,8 +29,9 @@ struct NullSpace {
 
 /// On several ranks: entries in columns that other ranks have, and how elements of the operand come and go.
 struct Halo {
-  const Offset* begin = nullptr;  ///< null: there is one rank
-  const Index* column = nullptr;  ///< numbers of ghosts
+  const Offset* begin = nullptr;       ///< null: there is one rank
+  const std::uint32_t* any = nullptr;  ///< a bit a row: whether it has such entries
+  const Index* column = nullptr;       ///< numbers of ghosts
   const double* value = nullptr;
   engine::RankSlot* slots = nullptr;  ///< of ghosts, [set][ghost]
   std::uint32_t stride = 0;           ///< slots of a set, on all ranks
@@ -43,14 +44,14 @@ struct Halo {
   /// What one of `size` workers has of a row. Waits for the elements.
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     double sum = 0.0;
+    if ((any[row / 32U] >> (row % 32U) & 1U) == 0U) return sum;  // most rows: two offsets of each would take longer
     const Offset end = begin[row + 1];
     Offset e = begin[row] + rank;
-    if (e >= end) return sum;
     engine::RankSlot* const arrived = slots + begin_of(links->send_set);
     for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
     return sum;
   }
-  [[nodiscard]] TASKDAG_TASK std::uint32_t tasks() const { return sends + ghosts; }
+  [[nodiscard]] TASKDAG_TASK bool exchanges() const { return sends + ghosts > 0; }
   /// Where a set of slots begins.
   [[nodiscard]] TASKDAG_TASK std::size_t begin_of(std::uint32_t set) const { return std::size_t{set} * stride; }
 };
@@ -165,39 +166,36 @@ struct Elements {
   }
 };
 
-/// Sends what other ranks need of the operand of a product, and empties the slots of the product before. Product: a
-/// stage whose worker has operand(), the function of an element that it multiplies by.
+/// A product whose operand other ranks have elements of. Before its rows the elements that they need of this rank are
+/// sent, and the slots of the product before are emptied. Product: a stage whose worker has operand(), the function of
+/// an element that it multiplies by.
 template <class Product>
-struct Send {
-  static constexpr const char* name = "send to other ranks";
+struct Exchange {
+  static constexpr const char* name = Product::name;
+  static constexpr int sums = engine::stage_sums<Product>();
   Product product;
   Halo halo;
-  template <class Operand>
-  struct Worker {
-    Operand operand;
-    Halo halo;
-    std::uint32_t set;
-    TASKDAG_TASK void execute(std::uint32_t task, double* /*sum*/) const {
-      if (task < halo.sends) {
-        halo.targets[task][halo.begin_of(set)].put(operand(halo.sent_rows[task]));
-      } else {
-        halo.slots[halo.begin_of(1U - set) + (task - halo.sends)].clear();
-      }
-    }
-  };
-  [[nodiscard]] TASKDAG_TASK auto worker() const {
-    const auto& whole = engine::worker_of(product);
-    return Worker<decltype(whole.operand())>{whole.operand(), halo, 1U - halo.links->send_set};
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const {
+    const auto& worker = engine::worker_of(product);
+    const auto operand = worker.operand();
+    engine::RankSlot* const old = halo.slots + halo.begin_of(1U - halo.links->send_set);
+    const std::size_t next = halo.begin_of(halo.links->send_set);
+    for (std::uint32_t k = first; k < halo.sends; k += stride) halo.targets[k][next].put(operand(halo.sent_rows[k]));
+    for (std::uint32_t k = first; k < halo.ghosts; k += stride) old[k].clear();
   }
-  TASKDAG_TASK void finish(const double* /*sum*/) const { halo.links->send_set = 1U - halo.links->send_set; }
+  [[nodiscard]] TASKDAG_TASK decltype(auto) worker() const { return engine::worker_of(product); }
+  TASKDAG_TASK void finish(const double* sum) const {
+    if constexpr (engine::stage_finishes<Product>) product.finish(sum);
+    halo.links->send_set = 1U - halo.links->send_set;
+  }
 };
 
-/// A stage that multiplies by the matrix, and what comes before it where other ranks have elements of its operand.
+/// A stage that multiplies by the matrix.
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow, class Product>
 TASKDAG_TASK void multiply(Flow& flow, const System& system, const Product& product) {
   if constexpr (Flow::calls) {  // one thread block is on one rank
-    if (system.halo.tasks() > 0) flow.stage(Send<Product>{product, system.halo}, system.halo.tasks());
+    if (system.halo.exchanges()) return flow.stage(Exchange<Product>{product, system.halo}, system.rows);
   }
   flow.stage(product, system.rows);
 }

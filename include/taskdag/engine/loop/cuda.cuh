@@ -36,6 +36,9 @@ struct LoopShape {
   static constexpr int threads = 256;
   static constexpr int warps = threads / 32;
   static constexpr std::uint32_t most_tiles = 1056;
+  /// That do what comes before the tasks: few enough for any device to have them all at work at once, since tasks of
+  /// other ranks wait for that, and tasks of this one may be at work and wait for the others.
+  static constexpr std::uint32_t most_tiles_before = 128;
 #if defined(__OPTIMIZE__)
   static constexpr int blocks_of_a_multiprocessor = 2048 / threads;
 #else
@@ -164,6 +167,13 @@ __device__ inline void end_sums(RankLinks& links) {
   if (threadIdx.x == 0) links.sum_set = 1U - links.sum_set;
 }
 
+template <class S>
+__device__ inline void run_before(const S& stage) {
+  constexpr std::uint32_t most = LoopShape::most_tiles_before;
+  const std::uint32_t tiles = gridDim.x < most ? gridDim.x : most;
+  if (blockIdx.x < tiles) stage.before(blockIdx.x * LoopShape::threads + threadIdx.x, tiles * LoopShape::threads);
+}
+
 /// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage. Threads hide the
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
@@ -174,6 +184,7 @@ __global__ void __launch_bounds__(LoopShape::threads, LoopShape::blocks_of_a_mul
   if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them
   constexpr int width = stage_width<S>;
   double sum[width] = {};
+  if constexpr (stage_begins_before<S>) run_before(stage);
   run_tile(stage, shape, blockIdx.x, static_cast<int>(threadIdx.x), sum);
   if constexpr (stage_finishes<S>) {
     __shared__ double warps[LoopShape::warps * width];

@@ -74,6 +74,8 @@ class HostFlow {
     constexpr auto width = static_cast<std::size_t>(stage_width<S>);
     double sum[width] = {};
     const std::uint32_t end = end_of(thread, tasks);
+    if constexpr (stage_begins_before<S>)
+      stage.before(static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(sums_.size()));
     const auto& worker = worker_of(stage);
     std::uint32_t task = end_of(thread - 1, tasks);
     if constexpr (requires { worker.execute_run(task, end, sum); }) {

@@ -71,7 +71,7 @@ struct RankLinks {
   RankSlot* const* sums;       ///< of each rank: slots for sums, [set][from rank][number]
   std::uint32_t* const* lost;  ///< of each rank: a word; other than 0: a rank is lost
   std::uint32_t sum_set;       ///< that is next
-  std::uint32_t send_set;      ///< of elements that have been sent last
+  std::uint32_t send_set;      ///< of elements that are sent next, or now
 
   [[nodiscard]] TASKDAG_TASK RankSlot& sum_slot(std::uint32_t at, std::uint32_t from, std::uint32_t number) const {
     return sums[at][(std::size_t{sum_set} * count + from) * widest + number];

@@ -19,6 +19,9 @@
 /// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
 /// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
 /// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
+/// | void before(first, stride) const              | before the tasks, pieces `first`, first + stride, …   |
+/// |                                               | of what other ranks wait for; waits for none itself;  |
+/// |                                               | nothing                                               |
 /// | auto worker() const                           | has part() and execute() in place of the stage's, and |
 /// |                                               | what it reads once for all of its tasks               |
 /// | void execute_run(task, count, double* sum)    | in a worker's type: consecutive tasks, on host        |
@@ -102,6 +105,10 @@ inline constexpr bool stage_has_runs = requires(const S& stage) {
 template <class S>
 inline constexpr bool stage_finishes = requires(const S& stage, const double* sum) {
   stage.finish(sum);
+};
+template <class S>
+inline constexpr bool stage_begins_before = requires(const S& stage) {
+  stage.before(std::uint32_t{}, std::uint32_t{});
 };
 template <class S>
 inline constexpr bool stage_has_slices = requires(const S& stage) {
