@@ -17,6 +17,7 @@
 #include "taskdag/csr.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/factorization.hpp"
+#include "taskdag/krylov.hpp"
 #include "taskdag/sor.hpp"
 #include "taskdag/status.hpp"
 #include "taskdag/triangular.hpp"
@@ -121,6 +122,35 @@ class TASKDAG_API RankFactor {
   /// before their colour; ghosts are 0 at first.
   void solve_upper_transposed(Index first, Index last, double* x) const;
   void solve_lower_transposed(Index first, Index last, double* x) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The order of a rank's rows by colours.
+struct RankOrder {
+  std::span<const Index> colours;  ///< place of each colour's first row, and the end; as many colours on all ranks
+  std::span<const Index> row_at;   ///< of each place: the row, as vectors have it
+};
+
+/// Applies the factor of RankFactor where the ranks reach each other's memory: they write elements of vectors into it,
+/// as the loops of Krylov methods do, so that there is no message and no wait of the host. A preconditioner for Krylov
+/// on several ranks.
+class TASKDAG_API RankSweeps final : public LinearMap {
+ public:
+  /// `rows`: RankFactor::pattern(), read here alone. Of `ranks` the group, the ghosts, in the order of their rows, and
+  /// the rest but for `outer`. Collective. @throws InvalidInput; Unsupported where the ranks' memory cannot be reached
+  RankSweeps(const Context& context, const RankRows& rows, const RankOrder& order, const KrylovRanks& ranks);
+  ~RankSweeps() override;
+
+  /// RankFactor::values() after a numeric phase, in host memory. Waits for the device. @pre no application is at work
+  void load(const double* values);
+  /// y = U⁻¹ L⁻¹ x for the rank's own rows, arrays in memory of the backend. All ranks apply it, or none. Asynchronous
+  /// on CUDA. Where another rank is waited for in vain it gives NaN.
+  void apply(const double* x, double* y, Stream stream) override;
+  [[nodiscard]] bool has_lost_rank() const override;
+  void lose() noexcept override;
 
  private:
   class Impl;

@@ -74,6 +74,10 @@ class TASKDAG_API LinearMap {
   /// Where the map is a multiplication by a diagonal: its elements, in memory of the backend; else null. The loop
   /// multiplies by itself then, and apply() is not called.
   [[nodiscard]] virtual const double* diagonal() const { return nullptr; }
+  /// For a map over all ranks: whether it has waited for another rank in vain. Waits for the device.
+  [[nodiscard]] virtual bool has_lost_rank() const { return false; }
+  /// Called where this rank leaves a solve by an error, so that the others need not wait for it.
+  virtual void lose() noexcept {}
 };
 
 /// A function as such a map: function(x, y, stream), launches alone on CUDA; for example one that calls

@@ -49,6 +49,10 @@ class RankPart {
   /// The place of the first row of the matrix; −1 on ranks that do not have it.
   [[nodiscard]] Index place_of_first() const;
 
+  /// The order for RankSweeps, and the ghosts' global numbers. It lasts as long as this.
+  [[nodiscard]] RankOrder order() const { return {numbering_.begins, numbering_.order}; }
+  [[nodiscard]] const std::vector<PetscInt>& ghost_numbers() const { return numbering_.ghosts; }
+
   /// Elements of vectors, by colour; entries of rows from the diagonal on, by colour.
   [[nodiscard]] const ColourMessages& elements() const { return elements_; }
   [[nodiscard]] const ColourMessages& entries() const { return entries_; }

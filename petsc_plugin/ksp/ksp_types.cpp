@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "across/ranks.hpp"
 #include "boundary.hpp"
-#include "ksp/ranks.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
 #include "pc/pc_taskdag.hpp"

@@ -20,6 +20,14 @@ class PcMap final : public LinearMap {
   PcMap(Held<PC>& pc, bool may_be_captured) : pc_(pc), may_be_captured_(may_be_captured) {}
   void apply(const double* x, double* y, Stream stream) override { apply_to_arrays(pc_, x, y, stream); }
   [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
+  [[nodiscard]] bool has_lost_rank() const override {
+    const LinearMap* const over_ranks = map_over_ranks(pc_);
+    return over_ranks != nullptr && over_ranks->has_lost_rank();
+  }
+  void lose() noexcept override {
+    LinearMap* const over_ranks = map_over_ranks(pc_);
+    if (over_ranks != nullptr) over_ranks->lose();
+  }
 
  private:
   const Held<PC>& pc_;
@@ -130,16 +138,6 @@ PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode memory_of(Vec v, bool* cuda) {
-  PetscFunctionBegin;
-  const PetscScalar* array = nullptr;
-  PetscMemType where = PETSC_MEMTYPE_HOST;
-  PetscCall(VecGetArrayReadAndMemType(v, &array, &where));
-  *cuda = in_cuda_memory(where);
-  PetscCall(VecRestoreArrayReadAndMemType(v, &array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 }  // namespace
 
 struct KspLoop::Next {
@@ -227,7 +225,7 @@ PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not)
   }
   if (plan.pc_is_ours) form_ = PcForm::none;
   bool cuda = own_.source.on_device();
-  if (rows() == 0) PetscCall(memory_of(ksp->vec_rhs, &cuda));
+  if (rows() == 0) PetscCall(in_device_memory(ksp->vec_rhs, &cuda));
   BackendSettings settings;
   settings.wanted = cuda ? Backend::cuda : Backend::host;
   PetscCall(choose_backend(settings, {rows(), cuda}, &place_));
@@ -246,8 +244,8 @@ PetscErrorCode KspLoop::check_place(KSP ksp, Reason* why_not) const {
   if (!on_cuda() || why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   bool of_b = false;
   bool of_x = false;
-  PetscCall(memory_of(ksp->vec_rhs, &of_b));
-  PetscCall(memory_of(ksp->vec_sol, &of_x));
+  PetscCall(in_device_memory(ksp->vec_rhs, &of_b));
+  PetscCall(in_device_memory(ksp->vec_sol, &of_x));
   if (!of_b || !of_x) why_not->set("a vector is in host memory, and the matrix is not");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -353,7 +351,7 @@ PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& pla
 std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
   if (form_ == PcForm::none) return nullptr;
   if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
-  if (rows() > 0) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
+  if (use_.backend) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
   const auto nothing = [](const double*, double*, Stream) {};
   return std::make_unique<FunctionMap<decltype(nothing)>>(nothing);
 }

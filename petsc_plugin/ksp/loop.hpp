@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "across/ranks.hpp"
+#include "across/reason.hpp"
 #include "backend_choice.hpp"
 #include "compat.hpp"
 #include "ksp/plan.hpp"
-#include "ksp/ranks.hpp"
-#include "ksp/reason.hpp"
 #include "ksp/ritz.hpp"
 #include "mat/arrays.hpp"
 #include "mat/held.hpp"

@@ -2,8 +2,8 @@
 /// What a KSP asks for, as the library takes it; or why it cannot be the library's.
 #pragma once
 
+#include "across/reason.hpp"
 #include "compat.hpp"
-#include "ksp/reason.hpp"
 #include "ksp/setters.hpp"
 #include "taskdag/krylov.hpp"
 

@@ -2,10 +2,10 @@
 /// A KSP of PETSc's whose solve may be ours.
 #pragma once
 
+#include "across/reason.hpp"
 #include "compat.hpp"
 #include "ksp/loop.hpp"
 #include "ksp/plan.hpp"
-#include "ksp/reason.hpp"
 #include "ksp/setters.hpp"
 
 namespace taskdag::petsc {

@@ -98,6 +98,16 @@ PetscErrorCode check_dense(Mat matrix) {
 
 }  // namespace
 
+PetscErrorCode in_device_memory(Vec v, bool* cuda) {
+  PetscFunctionBegin;
+  const PetscScalar* array = nullptr;
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  PetscCall(VecGetArrayReadAndMemType(v, &array, &where));
+  *cuda = in_cuda_memory(where);
+  PetscCall(VecRestoreArrayReadAndMemType(v, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(b, &arrays->rows));

@@ -24,6 +24,9 @@ struct Arrays {
   MemorySpace space = MemorySpace::host;
 };
 
+/// Whether the elements of a vector were written last in the memory of a CUDA device.
+PetscErrorCode in_device_memory(Vec v, bool* cuda);
+
 /// Lends the local arrays of b (for reading) and x (for what `use` says). Device arrays are lent if `device` and both
 /// have one.
 PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use = ResultUse::written);

@@ -13,8 +13,12 @@ namespace {
 /// Fewer iterations than by single rows, and fewer colours, but others with another number of ranks.
 bool by_blocks(const Settings& settings) { return settings.factor.ordering == MATORDERINGTASKDAGBMC; }
 
-/// Blocks of a rank's own rows, none of which crosses ranks. Not collective.
-PetscErrorCode make_blocks(Mat block, const Settings& settings, const BackendSettings& host, OwnBlocks* blocks) {
+/// On a GPU a block is done by one thread, row after row.
+constexpr PetscInt rows_of_block_on_device = 16;
+
+/// Blocks of a rank's own rows, none of which crosses ranks. rows_of_block: 0 leaves it to the ordering. Not
+/// collective.
+PetscErrorCode make_blocks(Mat block, PetscInt rows_of_block, const BackendSettings& host, OwnBlocks* blocks) {
   PetscFunctionBegin;
   OwnOrder order;
   EventScope event;
@@ -22,7 +26,7 @@ PetscErrorCode make_blocks(Mat block, const Settings& settings, const BackendSet
   PetscCall(MatGetLocalSize(block, &rows, nullptr));
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(event.begin(events().ordering, reinterpret_cast<PetscObject>(block)));
-  PetscCall(make_own_order(block, MATORDERINGTASKDAGBMC, settings.factor.block_size, host, &order));
+  PetscCall(make_own_order(block, MATORDERINGTASKDAGBMC, rows_of_block, host, &order));
   blocks->order = std::move(order.host);
   blocks->blocks = std::move(order.blocks);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -56,8 +60,8 @@ PetscErrorCode check_across(const Settings& settings) {
   PetscCheck(!settings.eisenstat && settings.consolidate.mode == Consolidate::off, PETSC_COMM_SELF,
              PETSC_ERR_ARG_INCOMP,
              "-pc_taskdag_across on goes neither with -pc_taskdag_eisenstat nor with -pc_taskdag_consolidate");
-  PetscCheck(settings.backend.wanted != Backend::cuda, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "-pc_taskdag_across on works on host threads: -pc_taskdag_backend cannot be cuda");
+  PetscCheck(settings.backend.wanted != Backend::cuda || settings.type != PC_TASKDAG_SOR, PETSC_COMM_SELF,
+             PETSC_ERR_SUP, "-pc_taskdag_across on works on host threads for SOR: -pc_taskdag_backend cannot be cuda");
   PetscCheck(
       settings.sweeps == SweepSettings{}, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
       "-pc_taskdag_across on has one schedule, colour after colour: options of schedules, of their tuning and of "
@@ -87,10 +91,15 @@ PetscErrorCode AcrossRanks::take_pattern(Mat block, GhostRows wanted) {
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(whole_.get())));
   PetscCall(forget());
   PetscCall(share_error(comm, source.inspect(block, false)));
-  on_device_ = source.on_device();
+  PetscMPIInt on_device = source.on_device() ? 1 : 0;  // false on a rank without rows
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &on_device, 1, MPI_INT, MPI_MAX, comm));
+  on_device_ = on_device != 0;
+  vectors_stay_ = false;
   PetscCall(share_error(comm, choose_backend(host, {source.rows(), false}, &backend_)));
   PetscCall(source.reset());
-  if (by_blocks(settings_)) PetscCall(share_error(comm, make_blocks(block, settings_, host, &blocks)));
+  PetscInt rows_of_block = settings_.factor.block_size;
+  if (rows_of_block == 0 && on_device_) rows_of_block = rows_of_block_on_device;
+  if (by_blocks(settings_)) PetscCall(share_error(comm, make_blocks(block, rows_of_block, host, &blocks)));
   part_.emplace();
   PetscCall(part_->take(whole_, wanted, by_blocks(settings_) ? &blocks : nullptr));
   PetscCall(guarded(comm, [&] { work_.assign(static_cast<std::size_t>(part_->rows() + part_->ghosts()), 0.0); }));
@@ -135,7 +144,9 @@ PetscErrorCode AcrossRanks::view_part(const RankViewer& viewer, std::size_t entr
                {"messages received in these sweeps", static_cast<double>(messages), true}};
     text = "backend: host, " + backend_->context.device_name() + '\n';
     if (each) text += number_text(title, numbers) + '\n';
-    if (on_device_) text += "entries and vectors are copied from the device, and results to it\n";
+    if (on_device_)
+      text += vectors_stay_ ? "entries are copied from the device\n"
+                            : "entries and vectors are copied from the device, and results to it\n";
   }));
   PetscCall(view_numbers(viewer, title, numbers));
   PetscCall(view_texts(viewer, text));

@@ -45,6 +45,7 @@ class AcrossRanks : public Preconditioner {
   PetscErrorCode with_host_arrays(Vec b, Vec x, PetscLogDouble flops, const Work& work);
   PetscErrorCode view_part(const RankViewer& viewer, std::size_t entries) const;
   PetscErrorCode forget();
+  [[nodiscard]] bool on_device() const { return on_device_; }
 
   /// Of x, in the order of places, ghosts behind own rows.
   [[nodiscard]] double* ghosts_of(double* x) const { return x + part_->rows(); }
@@ -55,9 +56,10 @@ class AcrossRanks : public Preconditioner {
   std::optional<RankPart> part_;
   std::vector<double> work_;  ///< a vector in the order of places, with ghosts
   MatFactorError error_ = MAT_FACTOR_NOERROR;
+  bool vectors_stay_ = false;  ///< on the device
 
  private:
-  bool on_device_ = false;  ///< the matrix' entries are
+  bool on_device_ = false;  ///< the matrix' entries are, on ranks with rows
 };
 
 template <class Work>

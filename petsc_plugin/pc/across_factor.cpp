@@ -3,7 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "across/ranks.hpp"
 #include "boundary.hpp"
+#include "fresh_number.hpp"
+#include "mat/arrays.hpp"
 #include "options.hpp"
 #include "pc/across.hpp"
 #include "pc/factor_type.hpp"
@@ -21,6 +24,9 @@ class FactorAcross final : public AcrossRanks {
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   using AcrossRanks::apply;
+  PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override;
+  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override { sweeps_->apply(b, x, stream); }
+  [[nodiscard]] LinearMap* map_over_ranks() override { return sweeps_ ? &*sweeps_ : nullptr; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
@@ -33,6 +39,14 @@ class FactorAcross final : public AcrossRanks {
   PetscErrorCode run_attempts();
   PetscErrorCode find_outcome(FactorStatus* status, PetscInt* row) const;
   PetscErrorCode report(const FactorStatus& status, PetscInt row, bool error_if_failure);
+  PetscErrorCode choose_place(bool* cuda);
+  PetscErrorCode make_sweeps();
+  PetscErrorCode prepare_sweeps();
+  [[nodiscard]] bool sweeps_on_device() const { return sweeps_ && place_->context.backend() == Backend::cuda; }
+  [[nodiscard]] PetscLogDouble flops() const {
+    return 2.0 * static_cast<PetscLogDouble>(factor_->pattern().own_entries());
+  }
+  PetscErrorCode apply_on_device(Vec b, Vec x);
   PetscErrorCode solve(Apply part);
   PetscErrorCode solve_transposed();
   PetscErrorCode sweep(Triangle side);
@@ -41,6 +55,15 @@ class FactorAcross final : public AcrossRanks {
   std::optional<RankFactor> factor_;
   double shift_ = 0.0;  ///< of the last numeric phase, and how often it was shifted
   int shifts_ = 0;
+
+  // Sweeps through the ranks' memory, which are made when they are first of use.
+  CommRanks ranks_;
+  std::optional<BackendChoice> place_;
+  std::optional<RankSweeps> sweeps_;
+  Reason refused_;       ///< why there are none
+  bool asked_ = false;   ///< whether they have been tried
+  bool loaded_ = false;  ///< whether they have the numbers of this factor
+  std::uint64_t launches_ = 0;
 };
 
 PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
@@ -51,6 +74,12 @@ PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
     const FactorOptions options = options_of_factor(settings_.factor, kind(), diagonal_only(), settings_.sweeps);
     factor_.emplace(backend_->context, part_->take_rows(), options);
   }));
+  if (settings_.backend.wanted == Backend::cuda) {
+    PetscCall(make_sweeps());
+    PetscCheck(sweeps_on_device(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-pc_taskdag_across on cannot work on the GPU as -pc_taskdag_backend cuda asks for: %s",
+               refused_.given() ? refused_.text() : "the matrix is in host memory");
+  }
   PetscCall(update(matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,6 +90,7 @@ PetscErrorCode FactorAcross::update(Mat /*matrix*/, bool error_if_failure) {
   PetscInt row = -1;
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(whole_.get())));
+  loaded_ = false;
   PetscCall(take_values());
   PetscCall(begin());
   PetscCall(run_attempts());
@@ -189,12 +219,98 @@ PetscErrorCode FactorAcross::solve(Apply part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// On the GPU where the matrix is there, unless host threads are asked for. All ranks alike.
+PetscErrorCode FactorAcross::choose_place(bool* cuda) {
+  PetscFunctionBegin;
+  PetscCall(ranks_.take(whole_.comm()));
+  if (!ranks_.on_one_node()) refused_.set("the ranks are not all on one node");
+  if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
+  BackendSettings wanted = settings_.backend;
+  if (!on_device()) wanted.wanted = Backend::host;
+  const PetscErrorCode chosen = choose_backend(wanted, {part_->rows(), on_device()}, &place_);
+  const bool device = static_cast<int>(chosen) == 0 && place_->context.backend() == Backend::cuda;
+  std::array<int, 2> some = {device ? 1 : 0, device ? 0 : 1};
+  PetscCall(agree(whole_.comm(), chosen, &refused_, some));
+  if (some[0] != 0 && some[1] != 0) refused_.set("some ranks work on a GPU and others do not");
+  *cuda = some[0] != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::make_sweeps() {
+  PetscFunctionBegin;
+  bool cuda = false;
+  KrylovRanks ranks;
+  asked_ = true;
+  PetscCall(choose_place(&cuda));
+  if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded(whole_.comm(), [&] {
+    ranks.group = &ranks_;
+    ranks.ghosts.assign(part_->ghost_numbers().begin(), part_->ghost_numbers().end());
+  }));
+  PetscCall(ranks_.work(whole_.comm(), [&] {
+    try {
+      sweeps_.emplace(place_->context, factor_->pattern(), part_->order(), ranks);
+    } catch (const Unsupported& error) {
+      refused_.set(error.what());
+    }
+  }));
+  launches_ = fresh_number();
+  vectors_stay_ = sweeps_on_device();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::prepare_sweeps() {
+  PetscFunctionBegin;
+  if (!asked_) PetscCall(make_sweeps());
+  if (sweeps_ && !loaded_) {
+    PetscCall(guarded(whole_.comm(), [&] { sweeps_->load(factor_->values()); }));
+    loaded_ = true;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Also on ranks without rows, since all apply it together.
+PetscErrorCode FactorAcross::prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) {
+  PetscFunctionBegin;
+  if (!factor_ || error_ != MAT_FACTOR_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(prepare_sweeps());
+  if (sweeps_) *use = {.backend = &*place_, .flops = flops(), .launches = launches_};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorAcross::apply_on_device(Vec b, Vec x) {
+  PetscFunctionBegin;
+  EventScope event;
+  Arrays arrays;
+  Stream stream;
+  PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
+  PetscCall(current_stream(&stream));
+  PetscCall(open_arrays(b, x, true, &arrays));
+  PetscCall(PetscLogGpuTimeBegin());
+  const PetscErrorCode applied = guarded([&] { sweeps_->apply(arrays.b, arrays.x, stream); });
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(close_arrays(b, x, &arrays));
+  PetscCall(applied);
+  PetscCall(log_flops(true, flops()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorAcross::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCheck(factor_, PetscObjectComm(reinterpret_cast<PetscObject>(b)), PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no factor to apply: the last set-up has failed");
-  const auto flops = 2.0 * static_cast<PetscLogDouble>(factor_->pattern().own_entries());
-  PetscCall(with_host_arrays(b, x, flops, [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
+  if (part == Apply::full && on_device()) PetscCall(prepare_sweeps());
+  bool of_b = true;  // without rows, as those of others
+  bool of_x = true;
+  if (part_->rows() > 0) {
+    PetscCall(in_device_memory(b, &of_b));
+    PetscCall(in_device_memory(x, &of_x));
+  }
+  if (sweeps_on_device() && part == Apply::full && of_b && of_x) {
+    PetscCall(apply_on_device(b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(with_host_arrays(b, x, flops(), [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
     PetscFunctionBegin;
     part_->sort(from, work_.data());
     PetscCall(solve(part));
@@ -210,6 +326,11 @@ PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
   PetscCall(view_part(viewer, static_cast<std::size_t>(entries)));
   PetscCall(view_shift(viewer.viewer, settings_.factor, kind()));
   if (!factor_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (sweeps_)
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  sweeps through the ranks' memory, on %s\n",
+                                     sweeps_on_device() ? "the GPU" : "host threads, inside a loop"));
+  else if (refused_.given())
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  sweeps by messages: %s\n", refused_.text()));
   if (takes_scaled_shift(settings_.factor, kind())) {
     if (shift_ > 0.0) PetscCall(view_scaled_shift(viewer.viewer, shift_, shifts_ + 1));
   } else if (shifts_ > 0) {
@@ -220,6 +341,11 @@ PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
 
 PetscErrorCode FactorAcross::reset() {
   PetscFunctionBegin;
+  PetscCall(guarded([&] { sweeps_.reset(); }));
+  place_.reset();
+  refused_ = {};
+  asked_ = false;
+  loaded_ = false;
   factor_.reset();
   shift_ = 0.0;
   shifts_ = 0;

@@ -595,6 +595,11 @@ void apply_to_arrays(PC pc, const double* b, double* x, Stream stream) {
   data_of(pc).preconditioner->apply_to_arrays(b, x, stream);
 }
 
+LinearMap* map_over_ranks(PC pc) {
+  const Data& data = data_of(pc);
+  return data.preconditioner ? data.preconditioner->map_over_ranks() : nullptr;
+}
+
 const Settings& settings_of(PC pc) { return data_of(pc).settings; }
 
 PetscErrorCode take_settings(PC pc, Settings&& settings) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "taskdag/context.hpp"
+#include "taskdag/krylov.hpp"
 
 namespace taskdag::petsc {
 
@@ -29,6 +30,8 @@ PetscErrorCode expect_loop(PC pc, bool expected);
 PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use);
 /// Applies it so, in memory of its backend. May throw.
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);
+/// Preconditioner::map_over_ranks()
+LinearMap* map_over_ranks(PC pc);
 
 /// The settings of a PC of this type.
 const Settings& settings_of(PC pc);

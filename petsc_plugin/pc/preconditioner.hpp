@@ -10,6 +10,7 @@
 #include "mat/rank_view.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
+#include "taskdag/krylov.hpp"
 
 namespace taskdag::petsc {
 
@@ -85,10 +86,13 @@ class Preconditioner {
 
   /// Before apply_to_arrays() is called or captured, and before a graph of it is replayed. replays: applications by
   /// graphs since the last call, as far as is known; they may lead to another form. `use` is left alone where it cannot
-  /// be applied so: also where an application needs what other ranks have, and on a rank without rows.
+  /// be applied so: also where an application needs messages of other ranks, and where it needs none on a rank without
+  /// rows.
   virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
   virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
+  /// What that calls where it is over all ranks, so that a loop can tell and ask it of lost ranks; else null.
+  [[nodiscard]] virtual LinearMap* map_over_ranks() { return nullptr; }
 
   /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
   virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);

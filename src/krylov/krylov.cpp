@@ -200,7 +200,7 @@ class Krylov::Impl {
   Impl& operator=(const Impl&) = delete;
   /// Between begin() and end() the others may wait.
   ~Impl() {
-    if (begun_ && memory_) memory_->lose();
+    if (begun_ && memory_) lose();
   }
 
   /// The loop is made anew: a graph holds the stages of the one before.
@@ -334,7 +334,7 @@ class Krylov::Impl {
       throw;
     } catch (...) {
       lost_ = memory_.has_value();
-      if (lost_) memory_->lose();
+      if (lost_) lose();
       throw;
     }
   }
@@ -345,13 +345,21 @@ class Krylov::Impl {
     outcome_.reason = static_cast<KrylovReason>(control.reason);
     outcome_.iterations = control.iterations;
     outcome_.norm = control.last_norm;
-    if (outcome_.reason == KrylovReason::not_a_number && memory_ && memory_->has_lost()) {
+    if (outcome_.reason == KrylovReason::not_a_number && memory_ && has_lost()) {
       lost_ = true;
       throw_lost();
     }
     return outcome_;
   }
 
+  void lose() const noexcept {
+    memory_->lose();
+    if (input_.calls.preconditioner != nullptr) input_.calls.preconditioner->lose();
+  }
+  [[nodiscard]] bool has_lost() const {
+    const LinearMap* const map = input_.calls.preconditioner;
+    return memory_->has_lost() || (map != nullptr && map->has_lost_rank());
+  }
   [[noreturn]] static void throw_lost() { throw RankLost("another rank of this solve has ended or does not answer"); }
 
   Context context_;

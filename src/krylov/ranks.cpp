@@ -133,7 +133,7 @@ void RankMemory::upload_sent(const Context& context, const RankPlan& plan) {
   std::vector<engine::RankSlot*> targets;
   for (const RankPlan::Sent& one : plan.sent) {
     rows.push_back(one.row);
-    targets.push_back(reinterpret_cast<engine::RankSlot*>(base(one.to) + layout_.ghosts) + one.ghost);
+    targets.push_back(slots_of(one.to, 0) + one.ghost);
   }
   sent_rows_ = engine::Array<Index>(context, rows);
   targets_ = engine::Array<engine::RankSlot*>(context, targets);
@@ -141,7 +141,7 @@ void RankMemory::upload_sent(const Context& context, const RankPlan& plan) {
 
 Halo RankMemory::halo() const {
   Halo halo;
-  halo.slots = reinterpret_cast<engine::RankSlot*>(base(rank_) + layout_.ghosts);
+  halo.slots = slots_of(rank_, 0);
   halo.stride = stride_;
   halo.ghosts = ghosts_;
   halo.sends = sends_;

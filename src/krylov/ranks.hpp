@@ -44,6 +44,11 @@ class RankMemory {
 
   /// Without its entries.
   [[nodiscard]] Halo halo() const;
+  [[nodiscard]] int rank() const { return rank_; }
+  /// Those for elements of a rank's ghosts, in one of the two sets.
+  [[nodiscard]] engine::RankSlot* slots_of(int rank, std::uint32_t set) const {
+    return reinterpret_cast<engine::RankSlot*>(base(rank) + layout_.ghosts) + std::size_t{set} * stride_;
+  }
   /// Whether another rank has been lost. Waits for the device.
   [[nodiscard]] bool has_lost() const;
   /// Tells all ranks that one is lost: those that wait for it wait no more.

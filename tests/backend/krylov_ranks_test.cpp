@@ -10,6 +10,7 @@
 
 #include "support/effort.hpp"
 #include "support/thread_ranks.hpp"
+#include "taskdag/across_ranks.hpp"
 
 namespace taskdag {
 namespace {
@@ -258,6 +259,112 @@ TEST_P(KrylovRanks, RestartsAreThoseOfAllRanks) {
   for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
   EXPECT_TRUE(whole[0].converged());
   EXPECT_EQ(whole[0].norms, whole[1].norms);
+}
+
+/// Numbers of a factor in an order by colours, as a rank has its rows, of a matrix whose entries they are.
+struct Coloured {
+  RankRows rows;
+  std::vector<double> values;
+  std::vector<Index> colours{0};
+  std::vector<Index> row_at;
+};
+
+Index colour_of(std::int64_t row, Index n) { return static_cast<Index>((row / n + row % n) % 2); }
+
+/// Of a grid of n² rows in two colours, or of some of its rows.
+Coloured coloured(const CsrMatrix& a, const Share& share, Index n) {
+  const auto first = static_cast<std::int64_t>(share.first);
+  const auto count = static_cast<Index>(share.end - share.first);
+  Coloured c;
+  std::vector<Index> place(static_cast<std::size_t>(count));
+  for (const Index colour : {0, 1}) {
+    for (Index i = 0; i < count; ++i) {
+      if (colour_of(first + i, n) != colour) continue;
+      place[static_cast<std::size_t>(i)] = static_cast<Index>(c.row_at.size());
+      c.row_at.push_back(i);
+    }
+    c.colours.push_back(static_cast<Index>(c.row_at.size()));
+  }
+  c.rows.rows = count;
+  c.rows.ghosts = static_cast<Index>(share.ghosts.size());
+  c.rows.offsets.push_back(0);
+  for (const Index i : c.row_at) {
+    const std::int64_t row = first + i;
+    for (const int side : {0, 1, 2}) {
+      if (side == 1) c.rows.diagonals.push_back(static_cast<Offset>(c.values.size()));
+      for (Offset e = a.row_offsets[static_cast<std::size_t>(row)];
+           e < a.row_offsets[static_cast<std::size_t>(row) + 1]; ++e) {
+        const std::int64_t j = a.col_indices[static_cast<std::size_t>(e)];
+        if (side != (j == row ? 1 : colour_of(j, n) < colour_of(row, n) ? 0 : 2)) continue;
+        const bool own = j >= first && j < first + count;
+        const auto ghost = static_cast<Index>(std::ranges::lower_bound(share.ghosts, j) - share.ghosts.begin());
+        c.rows.columns.push_back(own ? place[static_cast<std::size_t>(j - first)] : count + ghost);
+        c.values.push_back(j == row ? 0.2
+                                    : 0.1 * a.values[static_cast<std::size_t>(e)] - 0.01 * static_cast<double>(j % 7));
+      }
+    }
+    c.rows.offsets.push_back(static_cast<Offset>(c.values.size()));
+  }
+  return c;
+}
+
+/// U⁻¹ L⁻¹ b, by rows one after the other.
+Vector swept(const Coloured& c, const Vector& b) {
+  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+  Vector work(b.size());
+  Vector x(b.size());
+  const auto sum = [&](Offset begin, Offset end) {
+    double total = 0.0;
+    for (Offset e = begin; e < end; ++e) total += c.values[at(e)] * work[at(c.rows.columns[at(e)])];
+    return total;
+  };
+  for (Index p = 0; p < c.rows.rows; ++p)
+    work[at(p)] = b[at(c.row_at[at(p)])] - sum(c.rows.offsets[at(p)], c.rows.diagonals[at(p)]);
+  for (Index p = c.rows.rows; p-- > 0;) {
+    const Offset diagonal = c.rows.diagonals[at(p)];
+    work[at(p)] = (work[at(p)] - sum(diagonal + 1, c.rows.offsets[at(p) + 1])) * c.values[at(diagonal)];
+    x[at(c.row_at[at(p)])] = work[at(p)];
+  }
+  return x;
+}
+
+TEST_P(KrylovRanks, SweepsCrossThem) {
+  const Index n = 30;
+  const CsrMatrix a = grid(n);
+  const Vector b = rhs_of(a);
+  constexpr int times = 20;
+  const auto apply_on = [&](const std::vector<Index>& cut) {
+    std::vector<Vector> found(times, Vector(b.size(), std::nan("")));
+    const auto thrown = on_ranks(a, cut, [&](Rank& rank, const RankGroup& group) {
+      const Share& share = rank.share();
+      const Coloured c = coloured(a, share, n);
+      taskdag::KrylovRanks ranks;
+      ranks.group = &group;
+      ranks.ghosts = share.ghosts;
+      RankSweeps sweeps(own_context(), c.rows, {c.colours, c.row_at}, ranks);
+      sweeps.load(c.values.data());
+      Vector x = piece(b, share);
+      Vector y(x.size());
+      for (Vector& one : found) {
+        sweeps.apply(x.data(), y.data(), {});
+        std::ranges::copy(y, one.begin() + static_cast<std::ptrdiff_t>(share.first));
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0 - y[i];
+      }
+      EXPECT_FALSE(sweeps.has_lost_rank());
+    });
+    for (const std::exception_ptr& one : thrown) {
+      if (one) std::rethrow_exception(one);
+    }
+    return found;
+  };
+  const std::vector<Vector> alone = apply_on({0, a.rows});
+  const Coloured c = coloured(a, share_of(a, 0, a.rows), n);
+  EXPECT_EQ(alone[0], swept(c, b));
+  const std::vector<std::vector<Index>> cuts = {even_cut(a.rows, 2), even_cut(a.rows, 3), {0, 0, 17, a.rows}};
+  for (const std::vector<Index>& cut : cuts) {
+    const std::vector<Vector> many = apply_on(cut);
+    for (std::size_t k = 0; k < alone.size(); ++k) EXPECT_EQ(many[k], alone[k]) << k;
+  }
 }
 
 }  // namespace

@@ -66,9 +66,18 @@ all() {
   if [ "$kind" = spd ]; then
     pair "$problem" "cg jacobi" "${@:3}" -ksp_type cg -pc_type jacobi
     pair "$problem" "cg icc" "${@:3}" -ksp_type cg "${taskdag[@]}" icc
+    [ ${#ranks[@]} = 1 ] || across "$problem" "${@:3}"
   fi
   pair "$problem" "bcgs ilu" "${@:3}" -ksp_type bcgs "${taskdag[@]}" ilu
   pair "$problem" "gmres ilu" "${@:3}" -ksp_type gmres "${taskdag[@]}" ilu
+}
+
+# across PROBLEM OPTION...: factors by blocks of each rank, and over all ranks in the same order.
+across() {
+  local order=(-pc_taskdag_ordering taskdag_bmc) whole=(-pc_taskdag_across on)
+  pair "$1" "cg icc bmc" "${@:2}" -ksp_type cg "${taskdag[@]}" icc "${order[@]}"
+  pair "$1" "cg icc bmc across" "${@:2}" -ksp_type cg "${taskdag[@]}" icc "${order[@]}" "${whole[@]}"
+  pair "$1" "cg icc across" "${@:2}" -ksp_type cg "${taskdag[@]}" icc "${whole[@]}"
 }
 
 flat=(45 250 500 1000 2000) cubes=(30 60 100) still=()

@@ -519,7 +519,8 @@ TEST(Across, WhatDoesNotGoWithItIsRefused) {
                {"-pc_taskdag_consolidate on", "nor with -pc_taskdag_consolidate"},
                {"-pc_taskdag_type dilu -pc_taskdag_eisenstat", "neither with -pc_taskdag_eisenstat"},
                {"-pc_taskdag_schedule plan", "has one schedule"},
-               {"-pc_taskdag_backend cuda", "works on host threads"},
+               {"-pc_taskdag_backend cuda", "the matrix is in host memory"},
+               {"-pc_taskdag_backend cuda -pc_taskdag_type sor", "works on host threads for SOR"},
                {"-pc_taskdag_precision single", "no -pc_taskdag_precision single"}};
   for (const auto& [options, part] : cases) {
     const Solve refused = solve(a, kOn + options);

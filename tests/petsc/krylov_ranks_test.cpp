@@ -54,8 +54,12 @@ std::vector<std::string> preconditioners(bool symmetric) {
                                    "-pc_type taskdag -pc_taskdag_type jacobi",
                                    "-pc_type taskdag -pc_taskdag_type jacobi -pc_taskdag_jacobi_sweeps 2",
                                    "-pc_type taskdag -pc_taskdag_type ilu",
-                                   "-pc_type taskdag -pc_taskdag_type sor"};
-  if (symmetric) list.emplace_back("-pc_type taskdag -pc_taskdag_type icc");
+                                   "-pc_type taskdag -pc_taskdag_type sor",
+                                   "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_across on"};
+  if (symmetric) {
+    list.emplace_back("-pc_type taskdag -pc_taskdag_type icc");
+    list.emplace_back("-pc_type taskdag -pc_taskdag_type dic -pc_taskdag_across on -pc_taskdag_ordering taskdag_bmc");
+  }
   return list;
 }
 
@@ -140,8 +144,9 @@ TEST_P(KrylovMethodsOnRanks, WorkWithAnyNumbersOfRows) {
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
   for (const char* const split : {"unequal", "first", "last", "one alone"}) {
     SCOPED_TRACE(split);
-    for (const char* const pc : {"none", "jacobi", "taskdag -pc_taskdag_type jacobi", "taskdag -pc_taskdag_type ilu",
-                                 "taskdag -pc_taskdag_type sor"}) {
+    for (const char* const pc :
+         {"none", "jacobi", "taskdag -pc_taskdag_type jacobi", "taskdag -pc_taskdag_type ilu",
+          "taskdag -pc_taskdag_type sor", "taskdag -pc_taskdag_type ilu -pc_taskdag_across on"}) {
       const std::string options = method.chosen() + " -ksp_norm_type " + method.norms[0] + " -ksp_pc_side " +
                                   method.sides[0] + " -pc_type " + pc + " ";
       if (!compare(type(), options, 1e-4,
@@ -411,7 +416,7 @@ TEST_P(KrylovRanks, ArePetscsWhereTheyMustBe) {
       {"-ksp_type cg -pc_type bjacobi", "the preconditioner is PETSc's bjacobi"},
       {"-ksp_type cg -pc_type jacobi -ksp_cg_single_reduction", "a variant of the method"},
       {ours + "icc -pc_taskdag_consolidate on -pc_taskdag_backend host", "cannot be applied inside a loop"},
-      {ours + "icc -pc_taskdag_across on -pc_taskdag_backend host", "cannot be applied inside a loop"}};
+      {ours + "sor -pc_taskdag_across on -pc_taskdag_backend host", "cannot be applied inside a loop"}};
   for (const auto& [options, words] : cases) {
     SCOPED_TRACE(options);
     const Outcome outcome = solve_of(poisson(), type(), kOurs + options);

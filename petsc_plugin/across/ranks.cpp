@@ -1,4 +1,4 @@
-#include "ksp/ranks.hpp"
+#include "across/ranks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "across/reason.hpp"
 #include "boundary.hpp"
 #include "compat.hpp"
-#include "ksp/reason.hpp"
 #include "shared_error.hpp"
 #include "taskdag/rank_group.hpp"
 

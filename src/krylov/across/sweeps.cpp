@@ -1,0 +1,382 @@
+// The sweeps of a factor over all ranks, colour after colour. Compiled as a CUDA source where CUDA is.
+//
+// A stage is a colour: its rows wait for elements of other ranks, which are of colours before, and send their own. The
+// two sweeps have a set of slots each. After them a sum over all ranks says that all have taken what was sent to them,
+// so that the next application may send into the same slots.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "backends/ranks/agree.hpp"
+#include "base/index.hpp"
+#include "krylov/ranks.hpp"
+#include "taskdag/across_ranks.hpp"
+#include "taskdag/engine/loop/host.hpp"
+#include "taskdag/error.hpp"
+#if defined(__CUDACC__)
+#include "taskdag/engine/cuda/owners.cuh"
+#include "taskdag/engine/loop/cuda.cuh"
+#endif
+
+namespace taskdag {
+namespace krylov {
+namespace {
+
+/// One side of the factor, as the tasks of its sweep read it. Entries of a group's rows stand row by row, an entry of
+/// each lane side by side.
+struct SweepSide {
+  const Offset* begin;  ///< of each row of a group: entries of a lane before it, and the end
+  const Index* column;  ///< place, or rows + ghost; −1: no more
+  const double* value;
+  const std::uint32_t* any_sent;  ///< a bit a place: whether other ranks wait for that element
+  const Index* sent;              ///< of each place: where its targets begin, and the end
+  engine::RankSlot* const* targets;
+  engine::RankSlot* slots;  ///< of ghosts, on this rank
+};
+
+/// A unit is a block of rows of one colour, which one worker does row after row. Neighbouring workers do the units of a
+/// group, whose lanes they are.
+struct SweepData {
+  std::uint32_t rows;
+  std::uint32_t ghosts;
+  std::uint32_t log2_lanes;
+  const Index* unit;    ///< place of each unit's first row, and the end
+  const Index* group;   ///< rows of groups before each of them
+  const Index* row_at;  ///< of each place
+  const double* pivot;  ///< inverse, by place
+  double* work;         ///< by place
+  engine::RankLinks* links;
+  SweepSide lower;
+  SweepSide upper;
+};
+
+TASKDAG_TASK inline double sum_of_row(const SweepData& d, const SweepSide& side, Offset row, std::uint32_t lane) {
+  double sum = 0.0;
+  const auto rows = static_cast<Index>(d.rows);
+  for (Offset e = side.begin[row]; e < side.begin[row + 1]; ++e) {
+    const std::size_t at = (static_cast<std::size_t>(e) << d.log2_lanes) + lane;
+    const Index column = side.column[at];
+    if (column < 0) break;
+    sum += side.value[at] * (column < rows ? d.work[column] : d.links->wait_for(side.slots[column - rows]));
+  }
+  return sum;
+}
+
+TASKDAG_TASK inline void send(const SweepSide& side, std::uint32_t place, double element) {
+  if ((side.any_sent[place / 32U] >> (place % 32U) & 1U) == 0U) return;
+  for (Index k = side.sent[place]; k < side.sent[place + 1]; ++k) side.targets[k]->put(element);
+}
+
+/// x = L⁻¹ b or, after it, U⁻¹ x: the units of a colour.
+template <Triangle side>
+struct ColourSweep {
+  static constexpr const char* name = side == Triangle::lower ? "lower sweep of a colour" : "upper sweep of a colour";
+  SweepData d;
+  std::uint32_t first;  ///< unit
+  const double* b;
+  double* x;
+
+  TASKDAG_TASK void execute(std::uint32_t task, double* /*sum*/) const {
+    const std::uint32_t unit = first + task;
+    const std::uint32_t lane = unit & ((1U << d.log2_lanes) - 1U);
+    const Offset begin = d.group[unit >> d.log2_lanes];
+    const Index place = d.unit[unit];
+    const Index rows = d.unit[unit + 1] - place;
+    for (Index k = 0; k < rows; ++k) {
+      const Index r = side == Triangle::lower ? k : rows - 1 - k;
+      do_row(static_cast<std::uint32_t>(place + r), begin + r, lane);
+    }
+  }
+
+ private:
+  TASKDAG_TASK void do_row(std::uint32_t place, Offset row, std::uint32_t lane) const {
+    if constexpr (side == Triangle::lower) {
+      const double element = b[d.row_at[place]] - sum_of_row(d, d.lower, row, lane);
+      d.work[place] = element;
+      send(d.lower, place, element);
+    } else {
+      const double element = (d.work[place] - sum_of_row(d, d.upper, row, lane)) * d.pivot[place];
+      d.work[place] = element;
+      x[d.row_at[place]] = element;
+      send(d.upper, place, element);
+    }
+  }
+};
+
+/// Empties the slots, and meets the other ranks.
+struct EndSweeps {
+  static constexpr const char* name = "end of sweeps";
+  static constexpr int sums = 1;
+  SweepData d;
+  TASKDAG_TASK void execute(std::uint32_t ghost, double* /*sum*/) const {
+    d.lower.slots[ghost].clear();
+    d.upper.slots[ghost].clear();
+  }
+  TASKDAG_TASK void finish(const double* /*sum*/) const {}
+};
+
+/// Units with their groups: of each colour whole groups, the last ones without rows.
+struct Units {
+  std::vector<Index> unit;
+  std::vector<Index> group;
+  std::vector<std::uint32_t> first;  ///< unit of each colour
+  std::vector<std::uint32_t> count;
+
+  Units(const RankRows& rows, std::span<const Index> colours, std::uint32_t lanes) {
+    std::size_t next = 0;
+    const auto place_of = [&](std::size_t block) {
+      return rows.blocks.empty() ? static_cast<Index>(block) : rows.blocks[block];
+    };
+    for (std::size_t c = 0; c + 1 < colours.size(); ++c) {
+      first.push_back(static_cast<std::uint32_t>(unit.size()));
+      for (; place_of(next) < colours[c + 1]; ++next) unit.push_back(place_of(next));
+      count.push_back(static_cast<std::uint32_t>(unit.size()) - first.back());
+      while (unit.size() % lanes != 0) unit.push_back(colours[c + 1]);
+    }
+    unit.push_back(rows.rows);
+    group.push_back(0);
+    for (std::size_t u = 0; u + 1 < unit.size(); u += lanes) {
+      Index most = 0;
+      for (std::size_t k = u; k < u + lanes; ++k) most = std::max(most, unit[k + 1] - unit[k]);
+      group.push_back(group.back() + most);
+    }
+  }
+};
+
+/// What has to be in memory of the backend for one side.
+struct SideArrays {
+  engine::Array<Offset> begin;
+  engine::Array<Index> column;
+  engine::Array<double> value;
+  engine::Array<std::uint32_t> any_sent;
+  engine::Array<Index> sent;
+  engine::Array<engine::RankSlot*> targets;
+  std::vector<Offset> source;  ///< of each value: its entry of the factor, or −1
+};
+
+/// Lays out the entries of the factor's rows on one side.
+void lay_out(const Context& context, const RankRows& rows, const Units& units, std::uint32_t lanes, Triangle triangle,
+             SideArrays& side) {
+  const auto first = [&](Index p) {
+    return triangle == Triangle::lower ? rows.offsets[at(p)] : rows.diagonals[at(p)] + 1;
+  };
+  const auto last = [&](Index p) {
+    return triangle == Triangle::lower ? rows.diagonals[at(p)] : rows.offsets[at(p) + 1];
+  };
+  std::vector<Offset> begin(at(units.group.back()) + 1, 0);
+  const auto for_rows = [&](const auto& work) {  // of groups, with the place that each lane has there
+    for (std::size_t u = 0; u + 1 < units.unit.size(); ++u) {
+      const std::size_t row = at(units.group[u / lanes]);
+      for (Index p = units.unit[u]; p < units.unit[u + 1]; ++p) work(row + at(p - units.unit[u]), u % lanes, p);
+    }
+  };
+  for_rows(
+      [&](std::size_t row, std::size_t, Index p) { begin[row + 1] = std::max(begin[row + 1], last(p) - first(p)); });
+  std::int64_t total = 0;
+  for (Offset& b : begin) {
+    total += b;
+    if (total > std::numeric_limits<Offset>::max()) throw InvalidInput("a rank has more entries than can be counted");
+    b = static_cast<Offset>(total);
+  }
+  std::vector<Index> column(static_cast<std::size_t>(total) * lanes, -1);
+  side.source.assign(column.size(), -1);
+  for_rows([&](std::size_t row, std::size_t lane, Index p) {
+    std::size_t at_entry = static_cast<std::size_t>(begin[row]) * lanes + lane;
+    for (Offset e = first(p); e < last(p); ++e, at_entry += lanes) {
+      column[at_entry] = rows.columns[at(e)];
+      side.source[at_entry] = e;
+    }
+  });
+  side.begin = engine::Array<Offset>(context, begin);
+  side.column = engine::Array<Index>(context, column);
+  side.value = engine::Array<double>(context, column.size());
+}
+
+/// Ghosts that own rows have as columns on one side: what has to be sent to this rank.
+std::vector<bool> ghosts_on(const RankRows& rows, Triangle triangle) {
+  std::vector<bool> needed(at(rows.ghosts), false);
+  for (Index p = 0; p < rows.rows; ++p) {
+    const Offset begin = triangle == Triangle::lower ? rows.offsets[at(p)] : rows.diagonals[at(p)];
+    const Offset end = triangle == Triangle::lower ? rows.diagonals[at(p)] : rows.offsets[at(p) + 1];
+    for (Offset e = begin; e < end; ++e) {
+      if (rows.columns[at(e)] >= rows.rows) needed[at(rows.columns[at(e)] - rows.rows)] = true;
+    }
+  }
+  return needed;
+}
+
+}  // namespace
+}  // namespace krylov
+
+class RankSweeps::Impl {
+ public:
+  Impl(const Context& context, const RankRows& rows, const RankOrder& order, const KrylovRanks& ranks)
+      : context_(context), lanes_(context.backend() == Backend::cuda ? 32U : 1U) {
+    if (ranks.group == nullptr) throw InvalidInput("sweeps over all ranks need their group");
+    const RankGroup& group = *ranks.group;
+    ranks::agree(group, [&] {
+      check(rows, order, ranks);
+      lay_out(rows, order);
+    });
+    krylov::RankPlan plan = krylov::RankPlan::of(ranks, rows.rows);
+    memory_.emplace(context_, ranks, plan, 1U);
+    std::vector<std::uint8_t> needed;  // of each rank's ghosts: 1 on the lower side, 2 on the upper one
+    std::vector<std::uint8_t> mine;
+    ranks::agree(group, [&] {
+      const std::vector<bool> lower = krylov::ghosts_on(rows, Triangle::lower);
+      const std::vector<bool> upper = krylov::ghosts_on(rows, Triangle::upper);
+      mine.resize(plan.most_ghosts, 0);
+      for (std::size_t g = 0; g < lower.size(); ++g)
+        mine[g] = static_cast<std::uint8_t>((lower[g] ? 1 : 0) | (upper[g] ? 2 : 0));
+      needed.resize(mine.size() * static_cast<std::size_t>(group.count()));
+    });
+    if (!mine.empty()) group.gather(mine.data(), mine.size(), needed.data());
+    ranks::agree(group, [&] {
+      std::vector<Index> place(at(rows.rows));
+      for (Index p = 0; p < rows.rows; ++p) place[at(order.row_at[at(p)])] = p;
+      std::ranges::stable_sort(plan.sent, {}, [&](const auto& sent) { return place[at(sent.row)]; });
+      for (const int set : {0, 1}) {
+        upload_sent(plan, place, set, [&](const auto& sent) {
+          const std::size_t ghost = static_cast<std::size_t>(sent.to) * mine.size() + sent.ghost;
+          return (needed[ghost] >> set & 1) != 0;
+        });
+      }
+      fill_data(rows);
+    });
+  }
+
+  void load(const double* values) {
+    std::vector<double> gathered;
+    const auto gather = [&](const std::vector<Offset>& source, engine::Array<double>& array) {
+      gathered.resize(source.size());
+      for (std::size_t k = 0; k < source.size(); ++k) gathered[k] = source[k] < 0 ? 0.0 : values[at(source[k])];
+      array.upload(gathered);
+    };
+    for (krylov::SideArrays& side : sides_) gather(side.source, side.value);
+    gather(diagonals_, pivot_);
+  }
+
+  void apply(const double* b, double* x, Stream stream) {
+#if defined(__CUDACC__)
+    if (context_.backend() == Backend::cuda) {
+      const engine::detail::CurrentDevice current(context_.device());
+      const engine::LoopScratch scratch{tiles_.data(), arrivals_.data(), data_.links};
+      engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch, 1);
+      return run(flow, b, x);
+    }
+#endif
+    static_cast<void>(stream);
+    engine::HostFlow flow(context_, cut_, data_.links);
+    run(flow, b, x);
+  }
+  [[nodiscard]] bool has_lost() const { return memory_->has_lost(); }
+  void lose() const noexcept { memory_->lose(); }
+
+ private:
+  static void check(const RankRows& rows, const RankOrder& order, const KrylovRanks& ranks) {
+    if (at(rows.rows) != order.row_at.size() || order.colours.empty() || order.colours.back() != rows.rows)
+      throw InvalidInput("the order by colours is not that of a rank's rows");
+    if (at(rows.ghosts) != ranks.ghosts.size()) throw InvalidInput("a ghost has a row and a global number");
+  }
+  void lay_out(const RankRows& rows, const RankOrder& order) {
+    const krylov::Units units(rows, order.colours, lanes_);
+    first_ = units.first;
+    count_ = units.count;
+    unit_ = engine::Array<Index>(context_, units.unit);
+    group_ = engine::Array<Index>(context_, units.group);
+    row_at_ = engine::Array<Index>(context_, order.row_at);
+    pivot_ = engine::Array<double>(context_, at(rows.rows));
+    work_ = engine::Array<double>(context_, at(rows.rows));
+    tiles_ = engine::Array<double>(context_, most_tiles);
+    arrivals_ = engine::Array<std::uint32_t>(context_, 1);
+    diagonals_.assign(rows.diagonals.begin(), rows.diagonals.begin() + rows.rows);
+    krylov::lay_out(context_, rows, units, lanes_, Triangle::lower, sides_[0]);
+    krylov::lay_out(context_, rows, units, lanes_, Triangle::upper, sides_[1]);
+    const int threads = rows.rows < least_of_a_thread * context_.threads() ? 1 : context_.threads();
+    cut_.assign(static_cast<std::size_t>(threads) + 1, 0);
+  }
+  template <class Needs>
+  void upload_sent(const krylov::RankPlan& plan, const std::vector<Index>& place, int set, const Needs& needs) {
+    krylov::SideArrays& side = sides_[static_cast<std::size_t>(set)];
+    std::vector<engine::RankSlot*> targets;
+    std::vector<Index> begin(place.size() + 1, 0);
+    std::vector<std::uint32_t> any(place.size() / 32 + 1, 0U);
+    for (const auto& sent : plan.sent) {
+      if (!needs(sent)) continue;
+      const std::size_t p = at(place[at(sent.row)]);
+      targets.push_back(memory_->slots_of(sent.to, static_cast<std::uint32_t>(set)) + sent.ghost);
+      ++begin[p + 1];
+      any[p / 32] |= 1U << (p % 32);
+    }
+    for (std::size_t p = 0; p < place.size(); ++p) begin[p + 1] += begin[p];
+    side.targets = engine::Array<engine::RankSlot*>(context_, targets);
+    side.sent = engine::Array<Index>(context_, begin);
+    side.any_sent = engine::Array<std::uint32_t>(context_, any);
+  }
+  void fill_data(const RankRows& rows) {
+    data_.rows = static_cast<std::uint32_t>(rows.rows);
+    data_.ghosts = static_cast<std::uint32_t>(rows.ghosts);
+    data_.log2_lanes = static_cast<std::uint32_t>(std::countr_zero(lanes_));
+    data_.unit = unit_.data();
+    data_.group = group_.data();
+    data_.row_at = row_at_.data();
+    data_.pivot = pivot_.data();
+    data_.work = work_.data();
+    data_.links = memory_->halo().links;
+    data_.lower = view_of(0);
+    data_.upper = view_of(1);
+  }
+  [[nodiscard]] krylov::SweepSide view_of(std::uint32_t set) const {
+    const krylov::SideArrays& side = sides_[set];
+    return {side.begin.data(),
+            side.column.data(),
+            side.value.data(),
+            side.any_sent.data(),
+            side.sent.data(),
+            side.targets.data(),
+            memory_->slots_of(memory_->rank(), set)};
+  }
+  template <class Flow>
+  void run(Flow& flow, const double* b, double* x) const {
+    for (std::size_t c = 0; c < first_.size(); ++c) sweep<Triangle::lower>(flow, c, b, x);
+    for (std::size_t c = first_.size(); c-- > 0;) sweep<Triangle::upper>(flow, c, b, x);
+    flow.stage(krylov::EndSweeps{data_}, data_.ghosts);
+  }
+  template <Triangle side, class Flow>
+  void sweep(Flow& flow, std::size_t c, const double* b, double* x) const {
+    if (count_[c] > 0) flow.stage(krylov::ColourSweep<side>{data_, first_[c], b, x}, count_[c]);
+  }
+
+  static constexpr Index least_of_a_thread = 2000;  ///< rows
+  static constexpr std::size_t most_tiles = 1056;   ///< of a stage
+
+  Context context_;
+  std::uint32_t lanes_;
+  std::vector<std::uint32_t> first_;  ///< of each colour: its first unit
+  std::vector<std::uint32_t> count_;  ///< and how many it has
+  engine::Array<Index> unit_;
+  engine::Array<Index> group_;
+  engine::Array<Index> row_at_;
+  engine::Array<double> pivot_;
+  engine::Array<double> work_;
+  engine::Array<double> tiles_;
+  engine::Array<std::uint32_t> arrivals_;
+  std::vector<Offset> diagonals_;
+  krylov::SideArrays sides_[2];  ///< lower, upper
+  std::vector<std::uint32_t> cut_;
+  std::optional<krylov::RankMemory> memory_;
+  krylov::SweepData data_{};
+};
+
+RankSweeps::RankSweeps(const Context& context, const RankRows& rows, const RankOrder& order, const KrylovRanks& ranks)
+    : impl_(std::make_unique<Impl>(context, rows, order, ranks)) {}
+RankSweeps::~RankSweeps() = default;
+
+void RankSweeps::load(const double* values) { impl_->load(values); }
+void RankSweeps::apply(const double* x, double* y, Stream stream) { impl_->apply(x, y, stream); }
+bool RankSweeps::has_lost_rank() const { return impl_->has_lost(); }
+void RankSweeps::lose() noexcept { impl_->lose(); }
+
+}  // namespace taskdag
