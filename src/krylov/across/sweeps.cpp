@@ -52,14 +52,37 @@ struct SweepData {
   SweepSide upper;
 };
 
-TASKDAG_TASK inline double sum_of_row(const SweepData& d, const SweepSide& side, Offset row, std::uint32_t lane) {
-  double sum = 0.0;
+/// The first entries of a row and the number that its sum is taken from: all that can be read before the row before it
+/// is done.
+struct RowAhead {
+  static constexpr int size = 4;
+  Offset begin;
+  Offset end;
+  Index column[size];
+  double value[size];
+  double right;
+};
+
+TASKDAG_TASK inline double element(const SweepData& d, const SweepSide& side, Index column) {
   const auto rows = static_cast<Index>(d.rows);
-  for (Offset e = side.begin[row]; e < side.begin[row + 1]; ++e) {
+  return column < rows ? d.work[column] : d.links->wait_for(side.slots[column - rows]);
+}
+
+/// Σ over a row. The elements of the first entries are asked for together.
+TASKDAG_TASK inline double sum_of_row(const SweepData& d, const SweepSide& side, const RowAhead& row,
+                                      std::uint32_t lane) {
+  double first[RowAhead::size];
+  for (int k = 0; k < RowAhead::size; ++k)
+    first[k] = row.column[k] >= 0 && row.column[k] < static_cast<Index>(d.rows) ? d.work[row.column[k]] : 0.0;
+  double sum = 0.0;
+  for (int k = 0; k < RowAhead::size; ++k) {
+    if (row.column[k] >= static_cast<Index>(d.rows)) first[k] = element(d, side, row.column[k]);
+    if (row.column[k] >= 0) sum += row.value[k] * first[k];
+  }
+  for (Offset e = row.begin + RowAhead::size; e < row.end; ++e) {
     const std::size_t at = (static_cast<std::size_t>(e) << d.log2_lanes) + lane;
-    const Index column = side.column[at];
-    if (column < 0) break;
-    sum += side.value[at] * (column < rows ? d.work[column] : d.links->wait_for(side.slots[column - rows]));
+    if (side.column[at] < 0) break;
+    sum += side.value[at] * element(d, side, side.column[at]);
   }
   return sum;
 }
@@ -73,6 +96,7 @@ TASKDAG_TASK inline void send(const SweepSide& side, std::uint32_t place, double
 template <Triangle side>
 struct ColourSweep {
   static constexpr const char* name = side == Triangle::lower ? "lower sweep of a colour" : "upper sweep of a colour";
+  static constexpr int blocks_of_a_multiprocessor = 4;  ///< what is read ahead needs registers
   SweepData d;
   std::uint32_t first;  ///< unit
   const double* b;
@@ -81,27 +105,61 @@ struct ColourSweep {
   TASKDAG_TASK void execute(std::uint32_t task, double* /*sum*/) const {
     const std::uint32_t unit = first + task;
     const std::uint32_t lane = unit & ((1U << d.log2_lanes) - 1U);
-    const Offset begin = d.group[unit >> d.log2_lanes];
     const Index place = d.unit[unit];
     const Index rows = d.unit[unit + 1] - place;
+    if (rows == 0) return;
+    // Offsets and numbers of rows are read two rows ahead, entries one.
+    const Offset* const begin = side_data().begin + d.group[unit >> d.log2_lanes];
+    const auto edge = [&](Index k) {
+      const Index bound = k < rows ? k : rows;
+      return begin[side == Triangle::lower ? bound : rows - bound];
+    };
+    const auto place_of = [&](Index k) { return place + (side == Triangle::lower ? k : rows - 1 - k); };
+    const auto row_of = [&](Index k) { return d.row_at[place_of(k < rows ? k : rows - 1)]; };
+    Offset next_edge = edge(1);
+    Offset last_edge = edge(2);
+    Index next_row = row_of(1);
+    Index row = row_of(0);
+    RowAhead now = read(edge(0), next_edge, place_of(0), row, lane);
     for (Index k = 0; k < rows; ++k) {
-      const Index r = side == Triangle::lower ? k : rows - 1 - k;
-      do_row(static_cast<std::uint32_t>(place + r), begin + r, lane);
+      const Index at = place_of(k);
+      RowAhead next{};
+      if (k + 1 < rows) next = read(next_edge, last_edge, place_of(k + 1), next_row, lane);
+      next_edge = last_edge;
+      last_edge = edge(k + 3);
+      const Index row_after = row_of(k + 2);
+      do_row(now, static_cast<std::uint32_t>(at), row, lane);
+      row = next_row;
+      next_row = row_after;
+      now = next;
     }
   }
 
  private:
-  TASKDAG_TASK void do_row(std::uint32_t place, Offset row, std::uint32_t lane) const {
-    if constexpr (side == Triangle::lower) {
-      const double element = b[d.row_at[place]] - sum_of_row(d, d.lower, row, lane);
-      d.work[place] = element;
-      send(d.lower, place, element);
-    } else {
-      const double element = (d.work[place] - sum_of_row(d, d.upper, row, lane)) * d.pivot[place];
-      d.work[place] = element;
-      x[d.row_at[place]] = element;
-      send(d.upper, place, element);
+  [[nodiscard]] TASKDAG_TASK const SweepSide& side_data() const { return side == Triangle::lower ? d.lower : d.upper; }
+  /// The row between two offsets, which descend in the upper sweep.
+  [[nodiscard]] TASKDAG_TASK RowAhead read(Offset from, Offset to, Index place, Index row, std::uint32_t lane) const {
+    RowAhead ahead{};
+    ahead.begin = side == Triangle::lower ? from : to;
+    ahead.end = side == Triangle::lower ? to : from;
+    for (int k = 0; k < RowAhead::size; ++k) {
+      ahead.column[k] = -1;
+      if (ahead.begin + k >= ahead.end) continue;
+      const std::size_t at = (static_cast<std::size_t>(ahead.begin + k) << d.log2_lanes) + lane;
+      ahead.column[k] = side_data().column[at];
+      ahead.value[k] = side_data().value[at];
     }
+    ahead.right = side == Triangle::lower ? b[row] : d.work[place];
+    return ahead;
+  }
+  TASKDAG_TASK void do_row(const RowAhead& ahead, std::uint32_t place, Index row, std::uint32_t lane) const {
+    double found = ahead.right - sum_of_row(d, side_data(), ahead, lane);
+    if constexpr (side == Triangle::upper) {
+      found *= d.pivot[place];
+      x[row] = found;
+    }
+    d.work[place] = found;
+    send(side_data(), place, found);
   }
 };
 

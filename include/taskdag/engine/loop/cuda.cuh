@@ -168,6 +168,16 @@ __device__ inline void end_sums(RankLinks& links) {
 }
 
 template <class S>
+constexpr int blocks_of_stage() {
+  if constexpr (requires { S::blocks_of_a_multiprocessor; }) {
+    return S::blocks_of_a_multiprocessor < LoopShape::blocks_of_a_multiprocessor
+               ? S::blocks_of_a_multiprocessor
+               : LoopShape::blocks_of_a_multiprocessor;
+  }
+  return LoopShape::blocks_of_a_multiprocessor;
+}
+
+template <class S>
 __device__ inline void run_before(const S& stage) {
   constexpr std::uint32_t most = LoopShape::most_tiles_before;
   const std::uint32_t tiles = gridDim.x < most ? gridDim.x : most;
@@ -178,7 +188,7 @@ __device__ inline void run_before(const S& stage) {
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
 template <class S>
-__global__ void __launch_bounds__(LoopShape::threads, LoopShape::blocks_of_a_multiprocessor)
+__global__ void __launch_bounds__(LoopShape::threads, blocks_of_stage<S>())
     stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
                  const std::uint32_t* again) {
   if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them

@@ -14,6 +14,8 @@
 /// |-----------------------------------------------|-------------------------------------------------------|
 /// | static constexpr const char* name             | for reports; required                                 |
 /// | static constexpr int sums                     | numbers that are added up; 0                          |
+/// | static constexpr int blocks_of_a_multiprocessor | for CUDA: fewer blocks at a time than there may be, |
+/// |                                               | where a task needs more registers; as many as may be  |
 /// | double part(task, rank, size) const           | what one of `size` workers that share a task has of   |
 /// |                                               | it; a task has one worker                             |
 /// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
