@@ -117,9 +117,9 @@ struct KrylovOptions {
   KrylovSide side = KrylovSide::left;
   KrylovNorm norm = KrylovNorm::preconditioned;
   KrylovForm form = KrylovForm::automatic;
-  /// Above 1, on host threads: the matrix consists of dense blocks of so many rows and columns
-  /// (FactorOptions::block_size): its pattern is that of blocks, its values are block after block, each column by
-  /// column, and vectors have block_size elements for a row of blocks.
+  /// Above 1: the matrix consists of dense blocks of so many rows and columns (FactorOptions::block_size): its pattern
+  /// is that of blocks, its values are block after block, each column by column, and vectors have block_size elements
+  /// for a row of blocks.
   Index block_size = 1;
   Index restart = 30;  ///< GMRES: vectors of a basis, >= 1; all are allocated with the object
   KrylovOrthogonalisation orthogonalisation = KrylovOrthogonalisation::classical;
@@ -211,8 +211,8 @@ class TASKDAG_API Krylov {
  public:
   /// a: square, in memory of the context's backend; it and `preconditioner` (null: none) must outlive the object, and
   /// may get other values between solves. The matrix' pattern may not change. Synchronises `stream`.
-  /// @throws InvalidInput, also for settings that the method does not have; Unsupported where `form` cannot run it,
-  /// and for dense blocks on CUDA; DeviceError, OutOfMemory
+  /// @throws InvalidInput, also for settings that the method does not have; Unsupported where `form` cannot run it;
+  /// DeviceError, OutOfMemory
   Krylov(const Context& context, const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options,
          Stream stream = {});
   /// The same on several ranks. `a`: entries of the rank's rows in its own columns; a rank may have no rows.

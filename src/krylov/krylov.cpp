@@ -77,7 +77,7 @@ int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entr
 /// short row, the rows that are worked on at a time are too many for the nearest caches once the matrix is large: on an
 /// H200 a 7-point grid of 160³ takes 279 µs an iteration of CG with a thread a row, 215 with two, 234 with four;
 /// 64³ 23.2 and 21.9. Rows of five are short enough.
-int threads_of_row(Index rows, std::int64_t entries) {
+int threads_of_row(std::int64_t rows, std::int64_t entries) {
   constexpr std::int64_t large = 1000000;
   const std::int64_t of_a_thread = entries > large ? 5 : 8;
   int threads = 1;
@@ -263,15 +263,15 @@ class Krylov::Impl {
     check_coefficients(options_);
     input_.system = system_of(a, preconditioner, options_.block_size);
     input_.calls = {preconditioner};
+    const std::int64_t elements = std::int64_t{options_.block_size} * options_.block_size;
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
-      input_.entries = std::int64_t{a.pattern.entries()} * options_.block_size * options_.block_size;
+      input_.entries = a.pattern.entries() * elements;
       const int threads = threads_of_loop(context_, input_.system.rows, input_.entries);
       input_.cut = cut_rows(a.pattern, input_.system.block, threads);
     } else {
-      if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on host threads alone");
-      input_.entries = krylov::count_entries(a.pattern, stream);
-      input_.row_threads = threads_of_row(a.pattern.rows, input_.entries);
+      input_.entries = krylov::count_entries(a.pattern, stream) * elements;
+      input_.row_threads = threads_of_row(input_.system.rows, input_.entries);
     }
   }
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {

@@ -59,7 +59,7 @@ struct Halo {
 /// Matrix and preconditioner; all arrays in memory of the backend.
 struct System {
   std::uint32_t rows = 0;
-  std::uint32_t block = 1;  ///< rows of a dense block; above 1 (host) `begin` and `column` are those of blocks
+  std::uint32_t block = 1;  ///< rows of a dense block; above 1 `begin` and `column` are those of blocks
   const Offset* begin = nullptr;
   const Index* column = nullptr;
   const double* value = nullptr;
@@ -73,9 +73,10 @@ struct System {
     return preconditioning != Preconditioning::call && null_space.count == 0;
   }
 
-  /// What one of `size` workers has of Σ_j a_ij of(j), a_ij being entries of a sparse row.
+  /// What one of `size` workers has of Σ_j a_ij of(j), a_ij being the entries of a row.
   template <class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
+    if (block > 1) return row_of_blocks(row, rank, size, of);
     double sum = 0.0;
     const Offset end = begin[row + 1];
     for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * of(column[e]);
@@ -116,14 +117,17 @@ struct System {
   }
 
  private:
-  /// Blocks stand column by column.
+  /// Blocks stand column by column, so neighbouring rows read neighbouring numbers. Workers share the blocks out.
   template <class Of>
-  TASKDAG_TASK double row_of_blocks(std::uint32_t row, const Of& of) const {
+  TASKDAG_TASK double row_of_blocks(std::uint32_t row, int rank, int size, const Of& of) const {
     const std::uint32_t block_row = row / block;
     double sum = 0.0;
-    for (Offset e = begin[block_row]; e < begin[block_row + 1]; ++e) {
+    for (Offset e = begin[block_row] + rank; e < begin[block_row + 1]; e += size) {
       const double* element = value + static_cast<std::size_t>(e) * block * block + (row - block_row * block);
       const auto first = static_cast<Index>(static_cast<std::uint32_t>(column[e]) * block);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1  // in the same kernels, sparse rows need the registers
+#endif
       for (std::uint32_t c = 0; c < block; ++c, element += block) sum += *element * of(first + static_cast<Index>(c));
     }
     return sum;
@@ -131,7 +135,7 @@ struct System {
   template <class Of>
   TASKDAG_TASK double product_of_rows(const engine::TaskRun& run, std::uint32_t first, std::uint32_t end,
                                       const Of& of) const {
-    for (std::uint32_t k = first; k < end; ++k) run.parts[k] = row_of_blocks(run.first + k, of);
+    for (std::uint32_t k = first; k < end; ++k) run.parts[k] = row_of_blocks(run.first + k, 0, 1, of);
     return engine::TaskRun::done;
   }
   /// A run may begin or end within a block.

@@ -634,10 +634,6 @@ TEST_P(KrylovMethodsTest, DenseBlocksAreAsGoodAsTheirRows) {
     const CsrMatrix blocks = test::with_blocks(grid(17), n, true);
     const CsrMatrix rows = test::by_rows(blocks, n);
     test::MatrixArrays arrays = place(blocks);
-    if (GetParam().backend == Backend::cuda) {
-      EXPECT_THROW(Krylov(context(), arrays.view(), nullptr, {.block_size = n}, stream()), Unsupported);
-      continue;
-    }
     const Vector b = test::right_hand_side(rows.rows);
     for (const With with : kPreconditioners) {
       auto s = system(rows, with);
