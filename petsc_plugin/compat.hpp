@@ -208,6 +208,16 @@ inline PetscErrorCode current_stream(Stream* stream) {
   return PETSC_SUCCESS;
 }
 
+/// Waits for what is on that stream. CUDA's default stream, and one that waits for it, are left to who copies there.
+inline PetscErrorCode wait_for_current_stream() {
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  PetscDeviceContext current = nullptr;
+  PetscCall(PetscDeviceContextGetCurrentContext(&current));
+  PetscCall(PetscDeviceContextSynchronize(current));
+#endif
+  return PETSC_SUCCESS;
+}
+
 /// Offsets and columns of all rows of a MATSEQAIJCUSPARSE in device memory. With many empty rows PETSc keeps compressed
 /// rows there, and MatSeqAIJGetCSRAndMemType() lends these.
 inline PetscErrorCode get_all_rows(Mat matrix, const PetscInt** offsets, const PetscInt** columns) {

@@ -167,9 +167,24 @@ PetscErrorCode KspLoop::Operand::look_at(Mat matrix, bool outside, Index block_s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KspLoop::Operand::bring(Mat whole, const Context& context) {
+  PetscFunctionBegin;
+  MatState state;
+  std::size_t bytes = 0;
+  copied = context.backend() == Backend::cuda && source.rows() > 0 && source.space() == MemorySpace::host;
+  if (!copied) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(read_state(whole, &state));
+  const auto values = static_cast<std::size_t>(source.values());
+  PetscCall(guarded([&] { bytes = copy.take(context, source.view(), values, state); }));
+  PetscCall(log_staging(static_cast<double>(bytes), 0.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KspLoop::Operand::reset() {
   PetscFunctionBegin;
   seen = {};
+  copy = {};
+  copied = false;
   PetscCall(source.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,29 +247,19 @@ PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether all is in the memory of the place.
-PetscErrorCode KspLoop::check_place(KSP ksp, Reason* why_not) const {
-  PetscFunctionBegin;
-  if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (on_cuda() != own_.source.on_device())
-    why_not->set(on_cuda() ? "the preconditioner works on a GPU, and the matrix is in host memory"
-                           : "the preconditioner works on host threads, and the matrix is in device memory");
-  else if (ranks_.count() > 1 && on_cuda() != outer_.source.on_device())
-    why_not->set("the matrix is in host memory and in device memory");
-  if (!on_cuda() || why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  bool of_b = false;
-  bool of_x = false;
-  PetscCall(in_device_memory(ksp->vec_rhs, &of_b));
-  PetscCall(in_device_memory(ksp->vec_sol, &of_x));
-  if (!of_b || !of_x) why_not->set("a vector is in host memory, and the matrix is not");
-  PetscFunctionReturn(PETSC_SUCCESS);
+/// What is in host memory is copied to a GPU, where the loop is on one.
+void KspLoop::check_place(Reason* why_not) const {
+  const bool has_device_arrays = own_.source.on_device() || (ranks_.count() > 1 && outer_.source.on_device());
+  if (!on_cuda() && has_device_arrays)
+    why_not->set("the preconditioner works on host threads, and the matrix is in device memory");
 }
 
-PetscErrorCode KspLoop::find_diagonal(const double** diagonal) const {
+PetscErrorCode KspLoop::find_diagonal(const double** diagonal, Reason* why_not) const {
   PetscFunctionBegin;
   *diagonal = use_.diagonal;
   if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
   if (rows() == 0) *diagonal = &no_element;
+  if (!*diagonal && form_ == PcForm::diagonal) why_not->set("a vector is in host memory, and the matrix is not");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,7 +279,7 @@ PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_n
     PetscCall(VecGetLocalSize(vectors[k], &size));
     if (size == rows()) PetscCall(elements_of(vectors[k], on_cuda(), &elements));
     if (rows() == 0) elements = &no_element;
-    if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the matrix");
+    if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the loop");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -292,7 +297,7 @@ PetscErrorCode KspLoop::set_null_space(KSP ksp, Next* next) {
 }
 
 KspLoop::Place KspLoop::place_of(const Operand& operand) {
-  const CsrView& view = operand.source.view();
+  const CsrView& view = operand.view();
   return {operand.seen.state.id, operand.seen.state.pattern, view.pattern.row_offsets, view.pattern.col_indices,
           view.values};
 }
@@ -323,11 +328,15 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Next* next, Reason* w
   PetscCall(own_.look_at(own, false, plan.options.block_size));
   if (outer) PetscCall(outer_.look_at(outer, true, 1));
   PetscCall(choose_place(ksp, plan, why_not));
-  if (!why_not->given()) PetscCall(check_place(ksp, why_not));
+  if (!why_not->given()) check_place(why_not);
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(find_diagonal(&next->diagonal));
+  PetscCall(find_diagonal(&next->diagonal, why_not));
   PetscCall(next->own.open(own, on_cuda()));
-  if (outer) PetscCall(next->outer.open(outer, on_cuda()));
+  PetscCall(own_.bring(whole, place_->context));
+  if (outer) {
+    PetscCall(next->outer.open(outer, on_cuda()));
+    PetscCall(outer_.bring(whole, place_->context));
+  }
   PetscCall(find_null_space(ksp, &next->null_space, why_not));
   PetscCall(collect_parts(ksp, next));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -382,21 +391,36 @@ PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
     krylov_.reset();
     map_ = make_map(next.diagonal);
     ranks.group = &ranks_;
-    ranks.outer = outer_.source.view();
+    ranks.outer = outer_.view();
     ranks.ghosts.assign(next.ghosts, next.ghosts + ranks.outer.pattern.cols);
   }));
   PetscCall(ranks_.work(comm, [&] {
     try {
       if (ranks_.count() > 1)
-        krylov_.emplace(place_->context, own_.source.view(), map_.get(), plan.options, ranks, stream);
+        krylov_.emplace(place_->context, own_.view(), map_.get(), plan.options, ranks, stream);
       else
-        krylov_.emplace(place_->context, own_.source.view(), map_.get(), plan.options, stream);
+        krylov_.emplace(place_->context, own_.view(), map_.get(), plan.options, stream);
     } catch (const Unsupported& error) {
       refused_.set(error.what());
     } catch (const InvalidInput& error) {
       refused_.set(error.what());
     }
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Lends copies in device memory of such arrays in host memory.
+template <class Work>
+PetscErrorCode KspLoop::with_copies(const Arrays& arrays, const Work& work) {
+  PetscFunctionBegin;
+  const double bytes = sizeof(double) * static_cast<double>(arrays.rows);
+  PetscCall(guarded([&] {
+    vectors_.take(place_->context, arrays);
+    work(vectors_.b(), vectors_.x());
+  }));
+  PetscCall(wait_for_current_stream());
+  PetscCall(guarded([&] { vectors_.give(arrays); }));
+  PetscCall(log_staging(2.0 * bytes, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -409,7 +433,10 @@ PetscErrorCode KspLoop::with_own_vectors(KSP ksp, const Work& work) {
   if (on_cuda()) PetscCall(current_stream(&stream));
   PetscCall(open_arrays(ksp->vec_rhs, ksp->vec_sol, on_cuda(), &arrays, ResultUse::updated));
   if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-  const PetscErrorCode worked = guarded([&] { work(arrays.b, arrays.x, stream); });
+  const auto on_stream = [&](const double* b, double* x) { work(b, x, stream); };
+  const bool apart = on_cuda() && arrays.space == MemorySpace::host && rows() > 0;
+  const PetscErrorCode worked =
+      apart ? with_copies(arrays, on_stream) : guarded([&] { on_stream(arrays.b, arrays.x); });
   if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(close_arrays(ksp->vec_rhs, ksp->vec_sol, &arrays, ResultUse::updated));
   PetscCall(worked);
@@ -587,6 +614,7 @@ PetscErrorCode KspLoop::reset() {
     map_.reset();
     place_.reset();
     outcome_ = {};
+    vectors_ = {};
   }));
   use_ = {};
   refused_ = {};

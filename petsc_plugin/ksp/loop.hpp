@@ -11,6 +11,7 @@
 #include "across/reason.hpp"
 #include "backend_choice.hpp"
 #include "compat.hpp"
+#include "ksp/device_copy.hpp"
 #include "ksp/plan.hpp"
 #include "ksp/ritz.hpp"
 #include "mat/arrays.hpp"
@@ -60,8 +61,13 @@ class KspLoop {
   /// Of the operator on this rank.
   struct Operand {
     MatrixSource source;
+    MatrixCopy copy;
+    bool copied = false;  ///< what is open lies in host memory, and the loop is on a GPU
     Seen seen;
     PetscErrorCode look_at(Mat matrix, bool outside, Index block_size);
+    /// Brings what is open, a part of `whole`, to where the loop is.
+    PetscErrorCode bring(Mat whole, const Context& context);
+    [[nodiscard]] const CsrView& view() const { return copied ? copy.view() : source.view(); }
     PetscErrorCode reset();
   };
   /// Where an operand's arrays are, while they are lent.
@@ -100,8 +106,8 @@ class KspLoop {
   PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan);
   PetscErrorCode apply_to_ones(KSP ksp);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
-  PetscErrorCode check_place(KSP ksp, Reason* why_not) const;
-  PetscErrorCode find_diagonal(const double** diagonal) const;
+  void check_place(Reason* why_not) const;
+  PetscErrorCode find_diagonal(const double** diagonal, Reason* why_not) const;
   PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
   PetscErrorCode set_null_space(KSP ksp, Next* next);
   PetscErrorCode collect_parts(KSP ksp, Next* next) const;
@@ -119,6 +125,8 @@ class KspLoop {
   PetscErrorCode lose(KSP ksp, PetscErrorCode error);
   PetscErrorCode log_operations(KSP ksp, const Method& method) const;
   template <class Work>
+  PetscErrorCode with_copies(const Arrays& arrays, const Work& work);
+  template <class Work>
   PetscErrorCode with_own_vectors(KSP ksp, const Work& work);
   template <class Work>
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
@@ -128,6 +136,7 @@ class KspLoop {
   CommRanks ranks_;
   Operand own_;    ///< entries in the rank's own columns, all where there is one rank
   Operand outer_;  ///< the others
+  VectorCopies vectors_;
   std::optional<BackendChoice> place_;
   ArrayUse use_;                ///< of a preconditioner of ours
   PcForm form_ = PcForm::none;  ///< the same on all ranks
