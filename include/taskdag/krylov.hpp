@@ -20,10 +20,12 @@ enum class KrylovMethod { cg, bicgstab, gmres, fgmres, minres, richardson, cheby
 /// "cg", "bcgs", "gmres", "fgmres", "minres", "richardson", "chebyshev": PETSc's names.
 TASKDAG_API const char* to_string(KrylovMethod method);
 
-/// Of the system that the method sees: left: M⁻¹ A x = M⁻¹ b; right: A M⁻¹ u = b with x = M⁻¹ u.
-enum class KrylovSide { left, right };
+/// Of the system that the method sees: left: M⁻¹ A x = M⁻¹ b; right: A M⁻¹ u = b with x = M⁻¹ u; symmetric (GMRES),
+/// where M = L R: L⁻¹ A R⁻¹ u = L⁻¹ b with x = R⁻¹ u.
+enum class KrylovSide { left, right, symmetric };
 
-/// Of which vector the residual norm is, as PETSc's KSPNormType: preconditioned ‖M⁻¹ r‖₂, unpreconditioned ‖r‖₂,
+/// Of which vector the residual norm is, as PETSc's KSPNormType: preconditioned ‖M⁻¹ r‖₂ (‖L⁻¹ r‖₂ with the symmetric
+/// side), unpreconditioned ‖r‖₂,
 /// natural √(rᵀ M⁻¹ r). none: no norm is computed, and the loop makes all its iterations.
 enum class KrylovNorm { none, preconditioned, unpreconditioned, natural };
 
@@ -69,10 +71,15 @@ class TASKDAG_API LinearMap {
 
   /// y = M⁻¹ x; x and y are two arrays. On CUDA asynchronous on `stream`; launches alone where captured() says so.
   virtual void apply(const double* x, double* y, Stream stream) = 0;
+  /// The parts of it that KrylovSide::symmetric needs: y = L⁻¹ x, and y = R⁻¹ x; otherwise as apply(). @throws
+  /// Unsupported where it has none
+  virtual void apply_left(const double* x, double* y, Stream stream);
+  virtual void apply_right(const double* x, double* y, Stream stream);
   /// Whether apply() may be captured into a graph and replayed from it. False: the loop is driven by the host.
   [[nodiscard]] virtual bool may_be_captured() const { return true; }
   /// Where the map is a multiplication by a diagonal: its elements, in memory of the backend; else null. The loop
-  /// multiplies by itself then, and apply() is not called.
+  /// multiplies by itself then, and apply() is not called. With KrylovSide::symmetric the diagonal is that of L⁻¹ and
+  /// of R⁻¹.
   [[nodiscard]] virtual const double* diagonal() const { return nullptr; }
   /// For a map over all ranks: whether it has waited for another rank in vain. Waits for the device.
   [[nodiscard]] virtual bool has_lost_rank() const { return false; }

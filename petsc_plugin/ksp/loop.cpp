@@ -19,6 +19,12 @@ class PcMap final : public LinearMap {
  public:
   PcMap(Held<PC>& pc, bool may_be_captured) : pc_(pc), may_be_captured_(may_be_captured) {}
   void apply(const double* x, double* y, Stream stream) override { apply_to_arrays(pc_, x, y, stream); }
+  void apply_left(const double* x, double* y, Stream stream) override {
+    apply_part_to_arrays(pc_, Apply::symmetric_left, x, y, stream);
+  }
+  void apply_right(const double* x, double* y, Stream stream) override {
+    apply_part_to_arrays(pc_, Apply::symmetric_right, x, y, stream);
+  }
   [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
   [[nodiscard]] bool has_lost_rank() const override {
     const LinearMap* const over_ranks = map_over_ranks(pc_);
@@ -32,6 +38,14 @@ class PcMap final : public LinearMap {
  private:
   const Held<PC>& pc_;
   bool may_be_captured_;
+};
+
+/// That of a rank without rows.
+class EmptyMap final : public LinearMap {
+ public:
+  void apply(const double* /*x*/, double* /*y*/, Stream /*stream*/) override {}
+  void apply_left(const double* /*x*/, double* /*y*/, Stream /*stream*/) override {}
+  void apply_right(const double* /*x*/, double* /*y*/, Stream /*stream*/) override {}
 };
 
 /// What a rank has of the operator: on several ranks the entries in its own columns, and the others, whose columns
@@ -221,7 +235,8 @@ PetscErrorCode KspLoop::apply_to_ones(KSP ksp) {
     PetscCall(VecDuplicate(ksp->vec_sol, diagonal_.out()));
     PetscCall(VecSet(ones_, 1.0));
   }
-  PetscCall(PCApply(ksp->pc, ones_, diagonal_));
+  const auto apply = ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply;
+  PetscCall(apply(ksp->pc, ones_, diagonal_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +244,10 @@ PetscErrorCode KspLoop::apply_to_ones(KSP ksp) {
 /// the form of the preconditioner to the others.
 PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not) {
   PetscFunctionBegin;
+  if (use_.backend && plan.options.side == KrylovSide::symmetric && !use_.has_parts) {
+    why_not->set("the preconditioner has no symmetric parts");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (use_.backend) {
     form_ = use_.diagonal ? PcForm::diagonal : PcForm::map;
     PetscCall(guarded([&] { place_ = *use_.backend; }));
@@ -361,8 +380,7 @@ std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
   if (form_ == PcForm::none) return nullptr;
   if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
   if (use_.backend) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
-  const auto nothing = [](const double*, double*, Stream) {};
-  return std::make_unique<FunctionMap<decltype(nothing)>>(nothing);
+  return std::make_unique<EmptyMap>();
 }
 
 /// What the method does not have is no error: PETSc's loop may have it.

@@ -19,8 +19,6 @@ PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
     why_not->set("negative curvature is to end it");
   else if (ksp->err_hist)
     why_not->set("a history of errors is asked for");
-  else if (ksp->pc_side == PC_SYMMETRIC)
-    why_not->set("the preconditioner's side is symmetric");
   else if (ksp->max_it < 1)
     why_not->set("no iteration is asked for");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -282,7 +280,9 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
   PetscFunctionBegin;
   *plan = {};
   plan->options.method = method.method;
-  plan->options.side = ksp->pc_side == PC_RIGHT ? KrylovSide::right : KrylovSide::left;
+  plan->options.side = ksp->pc_side == PC_RIGHT       ? KrylovSide::right
+                       : ksp->pc_side == PC_SYMMETRIC ? KrylovSide::symmetric
+                                                      : KrylovSide::left;
   static_assert(static_cast<int>(KrylovNorm::natural) == KSP_NORM_NATURAL);
   plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
   plan->options.coefficients = ksp->calc_sings == PETSC_TRUE && has_ritz_values(method.method);

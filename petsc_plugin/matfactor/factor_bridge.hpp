@@ -65,8 +65,8 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply operation, Mat b, Mat x);
 
   /// The same for arrays of `rows()` elements in memory of the backend; with a factor. May throw.
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) {
-    factorization_->apply(Apply::full, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
+  void apply_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) {
+    factorization_->apply(part, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
   /// Factorization::prepare_replays(), which may change launches().
   PetscErrorCode prepare_replays(std::int64_t replays);

@@ -50,6 +50,9 @@ class Consolidated final : public Preconditioner {
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     inner_->apply_to_arrays(b, x, stream);
   }
+  void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) override {
+    inner_->apply_part_to_arrays(part, b, x, stream);
+  }
   bool take_lost_application() override { return inner_->take_lost_application(); }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;

@@ -34,11 +34,15 @@ class FactorPreconditioner final : public Preconditioner {
     *use = {.backend = &*factor_.backend(),
             .may_be_captured = !factor_.applies_by_program(),
             .flops = factor_.flops_of_application(),
+            .has_parts = true,
             .launches = factor_.launches()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
-    factor_.apply_to_arrays(b, x, stream);
+    factor_.apply_to_arrays(Apply::full, b, x, stream);
+  }
+  void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) override {
+    factor_.apply_to_arrays(part, b, x, stream);
   }
   [[nodiscard]] bool has_own_halves() const override;
   PetscErrorCode half(Half part, Vec b, Vec x) override {

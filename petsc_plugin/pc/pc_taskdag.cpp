@@ -588,11 +588,16 @@ PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use) {
   *use = {};
   if (data.preconditioner && data.failed == PC_NOERROR && !data.settings.eisenstat)
     PetscCall(data.preconditioner->prepare_for_arrays(replays, use));
+  use->has_parts = use->has_parts && type_of(pc).has_halves;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream) {
   data_of(pc).preconditioner->apply_to_arrays(b, x, stream);
+}
+
+void apply_part_to_arrays(PC pc, Apply part, const double* b, double* x, Stream stream) {
+  data_of(pc).preconditioner->apply_part_to_arrays(part, b, x, stream);
 }
 
 LinearMap* map_over_ranks(PC pc) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "taskdag/context.hpp"
+#include "taskdag/factorization.hpp"
 #include "taskdag/krylov.hpp"
 
 namespace taskdag::petsc {
@@ -30,6 +31,8 @@ PetscErrorCode expect_loop(PC pc, bool expected);
 PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use);
 /// Applies it so, in memory of its backend. May throw.
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);
+/// The same with a symmetric part, where ArrayUse says that there are such.
+void apply_part_to_arrays(PC pc, Apply part, const double* b, double* x, Stream stream);
 /// Preconditioner::map_over_ranks()
 LinearMap* map_over_ranks(PC pc);
 

@@ -44,6 +44,7 @@ struct ArrayUse {
   const double* diagonal = nullptr;        ///< what it multiplies by, in memory of the backend; null: it does not
   bool may_be_captured = true;             ///< into a CUDA graph
   PetscLogDouble flops = 0.0;              ///< of an application
+  bool has_parts = false;                  ///< it has symmetric parts, too
   std::uint64_t launches = 0;  ///< another number where what a graph of applications would apply has gone, or is slow
 };
 
@@ -91,6 +92,8 @@ class Preconditioner {
   virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
   virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
+  /// The same with a symmetric part, where ArrayUse says that there are such.
+  virtual void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream);
   /// What that calls where it is over all ranks, so that a loop can tell and ask it of lost ranks; else null.
   [[nodiscard]] virtual LinearMap* map_over_ranks() { return nullptr; }
 
@@ -122,6 +125,11 @@ class Preconditioner {
 
 inline void Preconditioner::apply_to_arrays(const PetscScalar* /*b*/, PetscScalar* /*x*/, Stream /*stream*/) {
   throw Unsupported("this type of the preconditioner is not applied to arrays");
+}
+
+inline void Preconditioner::apply_part_to_arrays(Apply /*part*/, const PetscScalar* /*b*/, PetscScalar* /*x*/,
+                                                 Stream /*stream*/) {
+  throw Unsupported("this type of the preconditioner has no symmetric parts");
 }
 
 inline PetscErrorCode Preconditioner::iterate(Vec /*b*/, Vec /*x*/, PetscInt /*iterations*/, bool /*from_zero*/) {

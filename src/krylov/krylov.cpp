@@ -108,6 +108,12 @@ krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index bloc
 }  // namespace
 
 LinearMap::~LinearMap() = default;
+void LinearMap::apply_left(const double* /*x*/, double* /*y*/, Stream /*stream*/) {
+  throw Unsupported("this preconditioner has no symmetric parts");
+}
+void LinearMap::apply_right(const double* /*x*/, double* /*y*/, Stream /*stream*/) {
+  throw Unsupported("this preconditioner has no symmetric parts");
+}
 RankLost::~RankLost() = default;
 
 void DiagonalMap::apply(const double* /*x*/, double* /*y*/, Stream /*stream*/) {

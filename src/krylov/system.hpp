@@ -14,6 +14,8 @@ namespace taskdag::krylov {
 
 /// How the preconditioner gets into the loop.
 enum class Preconditioning : std::uint32_t { none, diagonal, call };
+/// What of M⁻¹ = R⁻¹ L⁻¹ is applied: all, L⁻¹, or R⁻¹.
+enum class Part : std::uint32_t { whole, left, right };
 
 /// Orthonormal vectors that span the null space of the matrix, or what is known of it.
 struct NullSpace {
@@ -65,6 +67,7 @@ struct System {
   const double* value = nullptr;
   Preconditioning preconditioning = Preconditioning::none;
   const double* diagonal = nullptr;  ///< of the preconditioner, where it is one
+  bool diagonal_of_parts = false;    ///< it is that of L⁻¹ and of R⁻¹
   NullSpace null_space{};            ///< is removed from what the preconditioner gives
   Halo halo{};
 
@@ -285,7 +288,17 @@ struct Application {
   LinearMap* map;
   const double* x;
   double* y;
-  void operator()(Stream stream) const { map->apply(x, y, stream); }
+  Part part;
+  void operator()(Stream stream) const {
+    switch (part) {
+      case Part::whole:
+        return map->apply(x, y, stream);
+      case Part::left:
+        return map->apply_left(x, y, stream);
+      case Part::right:
+        return map->apply_right(x, y, stream);
+    }
+  }
 };
 
 /// Of y with a few vectors of the null space, from `first` on.
@@ -321,16 +334,18 @@ struct NullSpaceRemoval {
   }
 };
 
-/// y = M⁻¹ x, whatever M is, without its part in the null space. Two arrays.
+/// y = M⁻¹ x, or a part of that, whatever M is, without its part in the null space. Two arrays.
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow>
-TASKDAG_TASK void precondition(Flow& flow, const System& system, const Calls& calls, const double* x, double* y) {
+TASKDAG_TASK void precondition(Flow& flow, const System& system, const Calls& calls, const double* x, double* y,
+                               Part part = Part::whole) {
   bool called = false;
   if constexpr (Flow::calls) {
     called = system.preconditioning == Preconditioning::call;
-    if (called) flow.call(Application{calls.preconditioner, x, y});
+    if (called) flow.call(Application{calls.preconditioner, x, y, part});
   }
   if (!called) flow.stage(Scale{system, x, y}, system.rows);
+  if (!called && system.diagonal_of_parts && part == Part::whole) flow.stage(Scale{system, y, y}, system.rows);
   for (std::uint32_t first = 0; first < system.null_space.count; first += NullSpaceDots::sums) {
     flow.stage(NullSpaceDots{system.null_space, y, first}, system.rows);
     flow.stage(NullSpaceRemoval{system.null_space, y, first}, system.rows);

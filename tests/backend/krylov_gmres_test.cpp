@@ -124,21 +124,24 @@ class Cycle {
   std::size_t most_;
 };
 
-/// The textbook's method: norms of so many iterations. A cycle's first norm is that of its residual.
-Vector reference_norms(const CsrMatrix& a, const Map& m, bool right, std::size_t restart, const Vector& b, Vector x,
-                       std::size_t iterations) {
-  const auto first = [&] { return right ? residual(a, b, x) : m(residual(a, b, x)); };
+Vector unchanged(const Vector& x) { return x; }
+
+/// The textbook's method: norms of so many iterations, with what is applied on the left and on the right. A cycle's
+/// first norm is that of its residual.
+Vector reference_norms(const CsrMatrix& a, const Map& left, const Map& right, std::size_t restart, const Vector& b,
+                       Vector x, std::size_t iterations) {
+  const auto first = [&] { return left(residual(a, b, x)); };
   const auto image = [&](const Vector& v) {
     Vector product(v.size());
-    multiply(a.view(), right ? m(v) : v, product);
-    return right ? product : m(product);
+    multiply(a.view(), right(v), product);
+    return left(product);
   };
   Cycle cycle(first(), restart);
   Vector norms{norm_of(first())};
   while (norms.size() <= iterations) {
     norms.push_back(cycle.take(image(cycle.last())));
     if (!cycle.full()) continue;
-    add(x, 1.0, right ? m(cycle.solution()) : cycle.solution());
+    add(x, 1.0, right(cycle.solution()));
     cycle = Cycle(first(), restart);
     norms.back() = norm_of(first());
   }
@@ -166,7 +169,8 @@ TEST_P(KrylovGmresTest, NormsAreThoseOfTheTextbook) {
     EXPECT_EQ(outcome.reason,
               outcome.iterations < 45 ? KrylovReason::relative_tolerance : KrylovReason::iteration_limit);
     const Vector start = guess.empty() ? Vector(b.size(), 0.0) : guess;
-    const Vector expected = reference_norms(s.a, preconditioner(s, with), kind.right(),
+    const Map m = preconditioner(s, with);
+    const Vector expected = reference_norms(s.a, kind.right() ? unchanged : m, kind.right() ? m : unchanged,
                                             static_cast<std::size_t>(restart), b, start, outcome.norms.size() - 1);
     for (std::size_t n = 0; n < expected.size(); ++n) {
       EXPECT_NEAR(outcome.norms[n], expected[n], 1e-6 * expected[n] + 1e-11 * expected[0]) << "iteration " << n;
@@ -188,6 +192,58 @@ TEST_P(KrylovGmresTest, NormsAreThoseOfTheTextbook) {
       }
     }
   }
+}
+
+/// Both parts of an incomplete Cholesky factorisation.
+class Parts final : public LinearMap {
+ public:
+  Parts(Factorization& factor, MemorySpace space) : factor_(factor), space_(space) {}
+  void apply(const double* x, double* y, Stream stream) override { run(Apply::full, x, y, stream); }
+  void apply_left(const double* x, double* y, Stream stream) override { run(Apply::symmetric_left, x, y, stream); }
+  void apply_right(const double* x, double* y, Stream stream) override { run(Apply::symmetric_right, x, y, stream); }
+
+ private:
+  void run(Apply part, const double* x, double* y, Stream stream) { factor_.apply(part, x, y, space_, stream); }
+  Factorization& factor_;
+  MemorySpace space_;
+};
+
+TEST_P(KrylovGmresTest, TheSymmetricSideHasAPartOnEither) {
+  const Kind symmetric{"gmres symmetric", KrylovMethod::gmres, KrylovSide::symmetric};
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 33});
+  const Vector b = test::right_hand_side(grid.rows);
+  for (const With with : kPreconditioners) {
+    auto s = system(grid, with);
+    if (with == With::factor) s->map = std::make_unique<Parts>(*s->factor, space());
+    const auto part = [&](Apply which) -> Map {
+      if (with != With::factor) return preconditioner(*s, with);
+      return [this, &s, which](const Vector& x) { return apply(*s->factor, which, x); };
+    };
+    for (const Vector& guess : {Vector(), Vector(b.size(), 0.5)}) {
+      const Vector start = guess.empty() ? Vector(b.size(), 0.0) : guess;
+      const Vector expected =
+          reference_norms(grid, part(Apply::symmetric_left), part(Apply::symmetric_right), 9, b, start, 30);
+      for (const Basis& basis : kBases) {
+        std::optional<Vector> first;
+        for (const KrylovForm form : forms(with)) {
+          SCOPED_TRACE(std::string(basis.name) + ", " + name_of(with) + ", " + to_string(form));
+          Krylov k = krylov(*s, options_of(symmetric, basis, 9, form));
+          const Solved solved = solve(k, b, {.relative = 1e-30, .iterations = 30}, guess);
+          if (!first) first = solved.x;
+          EXPECT_EQ(solved.x, *first);
+          ASSERT_EQ(solved.outcome.norms.size(), expected.size());
+          for (std::size_t n = 0; n < expected.size(); ++n) {
+            EXPECT_NEAR(solved.outcome.norms[n], expected[n], 1e-6 * expected[n] + 1e-11 * expected[0]) << n;
+          }
+          const double is = norm_of(part(Apply::symmetric_left)(residual(grid, b, solved.x)));
+          EXPECT_NEAR(solved.outcome.norm, is, 1e-6 * is + 1e-11 * expected[0]);
+        }
+      }
+    }
+  }
+  auto s = system(grid, With::factor);
+  Krylov k = krylov(*s, options_of(symmetric, kBases[0], 9));
+  EXPECT_THROW(solve(k, b, {}), Unsupported);
 }
 
 TEST_P(KrylovGmresTest, EveryFormGivesTheSameBits) {
@@ -433,6 +489,16 @@ TEST_P(KrylovGmresTest, RefusesWhatItDoesNotHave) {
   };
   EXPECT_THROW(make([](KrylovOptions& o) { o.method = KrylovMethod::fgmres; }), InvalidInput);
   EXPECT_THROW(make([](KrylovOptions& o) { o.side = KrylovSide::right; }), InvalidInput);
+  for (const KrylovMethod other : {KrylovMethod::cg, KrylovMethod::bicgstab, KrylovMethod::fgmres, KrylovMethod::minres,
+                                   KrylovMethod::richardson, KrylovMethod::chebyshev}) {
+    EXPECT_THROW(make([&](KrylovOptions& o) {
+                   o.method = other;
+                   o.side = KrylovSide::symmetric;
+                   o.smallest = 0.1;
+                   o.largest = 2.0;
+                 }),
+                 InvalidInput);
+  }
   EXPECT_THROW(make([](KrylovOptions& o) { o.norm = KrylovNorm::unpreconditioned; }), InvalidInput);
   EXPECT_THROW(make([](KrylovOptions& o) { o.norm = KrylovNorm::natural; }), InvalidInput);
   EXPECT_THROW(make([](KrylovOptions& o) { o.restart = 0; }), InvalidInput);

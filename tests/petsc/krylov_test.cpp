@@ -107,6 +107,31 @@ TEST_P(KrylovMethods, AreThoseOfPetsc) {
   }
 }
 
+/// Of all methods of ours PETSc's GMRES alone has it.
+TEST_P(KrylovLoop, HasTheSymmetricSideOfGmres) {
+  const std::string side = "-ksp_type gmres -ksp_gmres_restart 8 -ksp_pc_side symmetric -pc_type ";
+  for (const std::string pc : {"none", "jacobi", "taskdag -pc_taskdag_type icc", "taskdag -pc_taskdag_type dic",
+                               "taskdag -pc_taskdag_type icc -pc_taskdag_ordering rcm"}) {
+    for (const char* const how : {"", " -ksp_initial_guess_nonzero", " -ksp_gmres_modifiedgramschmidt"}) {
+      SCOPED_TRACE(pc + how);
+      const Case ours = make_case(poisson(), type(), kOurs + side + pc + how);
+      const Case theirs = make_case(poisson(), type(), side + pc + how);
+      const Outcome of_theirs = solve_in(theirs, side + pc + how);
+      EXPECT_GT(of_theirs.reason, 0);
+      expect_same(solve_in(ours, kOurs + side + pc + how), of_theirs);
+      EXPECT_LE(relative_difference(ours.x, theirs.x), 1e-5);
+    }
+  }
+  for (const char* const pc : {"taskdag -pc_taskdag_type ilu", "taskdag -pc_taskdag_type jacobi"}) {
+    SCOPED_TRACE(pc);
+    const QuietErrors errors;
+    const Outcome ours = solve_of(poisson(), type(), kOurs + side + pc);
+    const Outcome theirs = solve_of(poisson(), type(), side + pc);
+    EXPECT_NE(static_cast<int>(ours.code), 0);
+    EXPECT_EQ(ours.code, theirs.code);
+  }
+}
+
 TEST_P(KrylovMethods, WorkOnDenseBlocks) {
   // PETSc has no dense blocks on a GPU: there they are copied, for a preconditioner that works on it.
   const bool copied = std::string(type()) != MATAIJ;

@@ -333,6 +333,7 @@ struct BicgstabBegin {
 };
 
 void require_norm(const KrylovOptions& options) {
+  if (options.side == KrylovSide::symmetric) throw InvalidInput("BiCGStab has no symmetric side");
   const KrylovNorm own = options.side == KrylovSide::left ? KrylovNorm::preconditioned : KrylovNorm::unpreconditioned;
   if (options.norm != own && options.norm != KrylovNorm::none) {
     throw InvalidInput("BiCGStab has the norm preconditioned on the left, unpreconditioned on the right side, or none");

@@ -32,7 +32,7 @@ struct GmresData {
   GmresScalars* scalars;
   double* w;           ///< the next vector of the basis times its norm
   double* u;           ///< a product
-  double* z;           ///< M⁻¹ w, where it is a call on the right
+  double* z;           ///< M⁻¹ w or R⁻¹ w, where it is a call on the right
   double* basis;       ///< `restart` vectors, `stride` apart
   double* directions;  ///< flexible with a call: M⁻¹ of each
   std::size_t stride;
@@ -47,14 +47,18 @@ struct GmresData {
   double breakdown_tolerance;
   double happy_tolerance;
   bool flexible;
-  bool right;
+  bool left;   ///< M⁻¹, or L⁻¹ of the symmetric side, after the product
+  bool right;  ///< M⁻¹ or R⁻¹ before it
   bool modified;
   KrylovRefinement refinement;
   KrylovNorm norm;
 
   [[nodiscard]] TASKDAG_TASK bool apart() const { return !system.fused(); }
-  /// M⁻¹ A v before Gram–Schmidt.
-  [[nodiscard]] TASKDAG_TASK const double* image() const { return apart() && !right ? w : u; }
+  /// What Gram–Schmidt begins with.
+  [[nodiscard]] TASKDAG_TASK const double* image() const { return apart() && left ? w : u; }
+  /// What is applied on the left and on the right.
+  [[nodiscard]] TASKDAG_TASK Part left_part() const { return right ? Part::left : Part::whole; }
+  [[nodiscard]] TASKDAG_TASK Part right_part() const { return left ? Part::right : Part::whole; }
   [[nodiscard]] TASKDAG_TASK double* column(std::size_t j) const { return matrix + j * restart; }
   [[nodiscard]] TASKDAG_TASK double* vector(std::uint32_t k) const { return basis + k * stride; }
 };
@@ -215,7 +219,7 @@ struct GmresNormalise {
   }
 };
 
-/// An element of what A is applied to: v on the left, M⁻¹ v on the right.
+/// An element of what A is applied to: v on the left, M⁻¹ v on the right, R⁻¹ v on the symmetric side.
 struct GmresOperand {
   System system;
   const double* w;
@@ -229,8 +233,8 @@ struct GmresOperand {
   }
 };
 
-/// u = A M⁻¹ v or M⁻¹ A v with v = w over its norm, which becomes a vector of the basis; calls are what comes before
-/// or after.
+/// u = A M⁻¹ v, M⁻¹ A v or L⁻¹ A R⁻¹ v with v = w over its norm, which becomes a vector of the basis; calls are what
+/// comes before or after.
 struct GmresProduct {
   static constexpr const char* name = "gmres product";
   GmresData d;
@@ -242,6 +246,7 @@ struct GmresProduct {
     double* vector;
     double* direction;  ///< null: not kept
     double inverse;
+    bool left;
     bool right;
     bool fused;
     [[nodiscard]] TASKDAG_TASK GmresOperand operand() const { return {system, w, z, inverse, right, fused}; }
@@ -253,7 +258,7 @@ struct GmresProduct {
                                  [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), w[j] * inverse); });
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
-      u[row] = right || !fused ? product : system.scaled(row, product);
+      u[row] = left && fused ? system.scaled(row, product) : product;
       if (!right || fused) {
         vector[row] = w[row] * inverse;
       } else if (direction != nullptr) {
@@ -264,7 +269,7 @@ struct GmresProduct {
   [[nodiscard]] TASKDAG_TASK Worker worker() const {
     const GmresScalars& s = *d.scalars;
     double* direction = d.directions != nullptr ? d.directions + s.columns * d.stride : nullptr;
-    return {d.system, d.w, d.z, d.u, d.vector(s.columns), direction, s.inverse, d.right, !d.apart()};
+    return {d.system, d.w, d.z, d.u, d.vector(s.columns), direction, s.inverse, d.left, d.right, !d.apart()};
   }
 };
 
@@ -445,7 +450,7 @@ TASKDAG_TASK void correct(Flow& flow, const GmresData& d, const Calls& calls) {
   flow.stage(GmresWeights{d}, 1);
   flow.stage(GmresCombine{d}, d.system.rows);
   if (d.right && d.apart() && !d.flexible) {
-    precondition(flow, d.system, calls, d.u, d.z);
+    precondition(flow, d.system, calls, d.u, d.z, d.right_part());
     flow.stage(GmresAdd{d}, d.system.rows);
   }
 }
@@ -459,8 +464,8 @@ struct GmresRestart {
   TASKDAG_ENGINE_ANY_SIDE
   TASKDAG_TASK void operator()() const {
     correct(flow, d, calls);
-    multiply(flow, d.system, Residual{d.loop, d.system, d.right ? d.w : d.u});
-    if (!d.right) precondition(flow, d.system, calls, d.u, d.w);
+    multiply(flow, d.system, Residual{d.loop, d.system, d.left ? d.u : d.w});
+    if (d.left) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
     flow.stage(GmresFirstNorm{d}, d.system.rows);
   }
 };
@@ -509,7 +514,7 @@ void check_options(const KrylovOptions& options) {
   if (flexible && !right) throw InvalidInput("FGMRES has the right side alone");
   const KrylovNorm own = right ? KrylovNorm::unpreconditioned : KrylovNorm::preconditioned;
   if (options.norm != own && options.norm != KrylovNorm::none) {
-    throw InvalidInput("GMRES has the preconditioned norm on the left, the unpreconditioned one on the right, or none");
+    throw InvalidInput("GMRES has the norm unpreconditioned on the right, preconditioned on the other sides, or none");
   }
   if (options.restart < 1) throw InvalidInput("the restart of GMRES must be 1 or more");
   if (!(options.breakdown_tolerance >= 0.0) || !(options.happy_tolerance >= 0.0)) {
@@ -531,7 +536,9 @@ struct Gmres {
     d.breakdown_tolerance = options.breakdown_tolerance;
     d.happy_tolerance = options.happy_tolerance;
     d.flexible = options.method == KrylovMethod::fgmres;
-    d.right = options.side == KrylovSide::right;
+    d.left = options.side != KrylovSide::right;
+    d.right = options.side != KrylovSide::left;
+    d.system.diagonal_of_parts = options.side == KrylovSide::symmetric;
     if (d.right) d.system.null_space = {};  // as PETSc, which removes it from what M⁻¹ gives on the left alone
     d.modified = options.orthogonalisation == KrylovOrthogonalisation::modified;
     d.refinement = d.modified ? KrylovRefinement::never : options.refinement;
@@ -542,8 +549,8 @@ struct Gmres {
   }
   template <class Flow>
   static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
-    first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.right ? d.w : d.u, d.basis);
-    if (!d.right) precondition(flow, d.system, calls, d.u, d.w);
+    first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.left ? d.u : d.w, d.basis);
+    if (d.left) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
     flow.stage(GmresFirstNorm{d}, d.system.rows);
   }
   TASKDAG_ENGINE_ANY_SIDE
@@ -551,10 +558,10 @@ struct Gmres {
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     if (d.right && d.apart()) {
       flow.stage(GmresNormalise{d}, d.system.rows);
-      precondition(flow, d.system, calls, d.w, d.z);
+      precondition(flow, d.system, calls, d.w, d.z, d.right_part());
     }
     multiply(flow, d.system, GmresProduct{d});
-    if (!d.right && d.apart()) precondition(flow, d.system, calls, d.u, d.w);
+    if (d.left && d.apart()) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
     orthogonalise(flow, d);
     flow.when(d.branch[0], GmresRestart<Flow>{flow, d, calls});
   }
