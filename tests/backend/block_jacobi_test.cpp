@@ -1,11 +1,12 @@
 // Block Jacobi on both backends.
+#include "reference/block_jacobi.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "backends.hpp"
-#include "kernels/jacobi/blocks/reference.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"

@@ -6,9 +6,9 @@
 #include "device_triangle.hpp"
 #include "kernels/factor/cuda/lists.hpp"
 #include "kernels/factor/cuda/numeric.hpp"
-#include "kernels/factor/ilu/reference.hpp"
 #include "kernels/factor/shift.hpp"
 #include "measure.hpp"
+#include "reference/ilu.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 

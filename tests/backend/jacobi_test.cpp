@@ -1,8 +1,9 @@
 // Jacobi sweeps on both backends.
+#include "reference/jacobi.hpp"
+
 #include <cmath>
 
 #include "backends.hpp"
-#include "kernels/jacobi/reference.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"

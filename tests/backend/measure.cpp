@@ -8,9 +8,9 @@
 
 #include "base/index.hpp"
 #include "kernels/factor/fill/levels.hpp"
-#include "kernels/factor/ic/reference.hpp"
-#include "kernels/factor/ilu/reference.hpp"
-#include "kernels/sptrsv/reference.hpp"
+#include "reference/ic.hpp"
+#include "reference/ilu.hpp"
+#include "reference/sptrsv.hpp"
 #include "solver/checks.hpp"
 
 namespace taskdag::test {

@@ -2,10 +2,10 @@
 // counts where the loop's own result moves by less than a tenth of the bound when each input value changes by one part
 // in 2^52.
 #include "backends.hpp"
-#include "kernels/sor/point_block/reference.hpp"
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"
+#include "reference/point_block_sor.hpp"
 #include "support/effort.hpp"
 #include "support/matrices.hpp"
 

@@ -1,4 +1,6 @@
 // SOR by point blocks on both backends, against the loop over the blocks.
+#include "reference/point_block_sor.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,11 +8,10 @@
 #include <optional>
 
 #include "backends.hpp"
-#include "kernels/sor/point_block/reference.hpp"
-#include "kernels/sor/reference.hpp"
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"
+#include "reference/sor.hpp"
 #include "sor_fixture.hpp"
 #include "support/effort.hpp"
 #include "taskdag/error.hpp"

@@ -1,10 +1,11 @@
 // Factorisations by point blocks on both backends, against a serial reference that is written apart, and against the
 // scalar form, whose preconditioner is the same.
+#include "reference/point_block.hpp"
+
 #include <cmath>
 #include <limits>
 
 #include "backends.hpp"
-#include "kernels/factor/point_block/reference.hpp"
 #include "measure.hpp"
 #include "point_blocks.hpp"
 #include "problems.hpp"

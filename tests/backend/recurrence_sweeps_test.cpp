@@ -8,9 +8,9 @@
 #include "device_fixture.hpp"
 #include "device_triangle.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
-#include "kernels/factor/ilu/reference.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "measure.hpp"
+#include "reference/ilu.hpp"
 #include "taskdag/generators.hpp"
 
 namespace taskdag {

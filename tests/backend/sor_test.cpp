@@ -1,11 +1,12 @@
 // SOR iterations against the loop over the rows.
+#include "reference/sor.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "backends.hpp"
-#include "kernels/sor/reference.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sor_fixture.hpp"

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "kernels/factor/ic/reference.hpp"
-#include "kernels/factor/ilu/reference.hpp"
 #include "kernels/sptrsv/schedules/catalogue/catalogue.hpp"
 #include "papers/helal/factor/ata.hpp"
+#include "reference/ic.hpp"
+#include "reference/ilu.hpp"
 #include "session.hpp"
 #include "triangular_case.hpp"
 

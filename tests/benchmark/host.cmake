@@ -6,7 +6,7 @@ else()
   set(rival petsc_absent.cpp)
 endif()
 add_executable(taskdag_host_bench host_bench.cpp matrix_files.cpp problems.cpp ${rival})
-target_link_libraries(taskdag_host_bench PRIVATE taskdag_with_papers taskdag_solver taskdag_generators taskdag_io taskdag_flags)
+target_link_libraries(taskdag_host_bench PRIVATE taskdag_with_papers taskdag_solver taskdag_reference taskdag_generators taskdag_io taskdag_flags)
 if(TASKDAG_PETSC_FOUND)
   target_link_libraries(taskdag_host_bench PRIVATE taskdag_petsc_dep)
 endif()
@@ -19,11 +19,11 @@ set_source_files_properties(problems.cpp PROPERTIES COMPILE_OPTIONS $<$<CXX_COMP
 set(rounding rounding/krylov.cpp rounding/rounded.cpp triangular_case.cpp)
 add_executable(taskdag_rounding_bench rounding/main.cpp ${rounding} csv_text.cpp matrix_files.cpp problems.cpp)
 target_include_directories(taskdag_rounding_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-target_link_libraries(taskdag_rounding_bench PRIVATE taskdag_solver taskdag_papers_helal taskdag_generators taskdag_io taskdag_flags)
+target_link_libraries(taskdag_rounding_bench PRIVATE taskdag_solver taskdag_reference taskdag_papers_helal taskdag_generators taskdag_io taskdag_flags)
 add_test(NAME benchmark.rounding_smoke COMMAND taskdag_rounding_bench --only "5-point 40^2")
 set_tests_properties(benchmark.rounding_smoke PROPERTIES TIMEOUT 120)
 taskdag_test(benchmark_rounding SOURCES rounding/rounding_test.cpp ${rounding}
-  LINKS taskdag_solver taskdag_papers_helal taskdag_generators LABELS unit TIMEOUT 60)
+  LINKS taskdag_solver taskdag_reference taskdag_papers_helal taskdag_generators LABELS unit TIMEOUT 60)
 target_include_directories(benchmark_rounding PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
   "${CMAKE_CURRENT_SOURCE_DIR}/rounding")
 
@@ -31,7 +31,7 @@ target_include_directories(benchmark_rounding PRIVATE "${CMAKE_CURRENT_SOURCE_DI
 add_executable(taskdag_host_schedules host_schedules/main.cpp host_schedules/cases.cpp host_schedules/large_cases.cpp
   host_schedules/measure.cpp host_schedules/options.cpp host_schedules/paper_sweep.cpp host_schedules/rival.cpp
   host_schedules/row_file.cpp host_schedules/summary.cpp csv_text.cpp)
-target_link_libraries(taskdag_host_schedules PRIVATE taskdag_with_papers taskdag_solver taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
+target_link_libraries(taskdag_host_schedules PRIVATE taskdag_with_papers taskdag_solver taskdag_reference taskdag_generators taskdag_io taskdag_flags ${CMAKE_DL_LIBS})
 taskdag_test(benchmark_protocol SOURCES host_schedules/protocol_test.cpp host_schedules/cases.cpp
   host_schedules/large_cases.cpp host_schedules/measure.cpp host_schedules/paper_sweep.cpp host_schedules/row_file.cpp
   host_schedules/summary.cpp csv_text.cpp LINKS taskdag_with_papers taskdag_solver taskdag_generators taskdag_io LABELS unit TIMEOUT 120)

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "backends/host/thread_pool.hpp"
-#include "kernels/sptrsv/reference.hpp"
 #include "petsc_rival.hpp"
 #include "problems.hpp"
+#include "reference/sptrsv.hpp"
 #include "taskdag/taskdag.hpp"
 
 namespace taskdag::benchmark {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "dag/transpose.hpp"
-#include "kernels/factor/ic/reference.hpp"
-#include "kernels/factor/ilu/reference.hpp"
+#include "reference/ic.hpp"
+#include "reference/ilu.hpp"
 #include "rounded_factor.hpp"
 #include "session.hpp"
 #include "taskdag/block_ordering.hpp"

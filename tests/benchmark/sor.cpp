@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/sor/reference.hpp"
+#include "reference/sor.hpp"
 #include "session.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/sor.hpp"

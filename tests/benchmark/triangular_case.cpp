@@ -7,8 +7,8 @@
 
 #include "base/index.hpp"
 #include "dag/transpose.hpp"
-#include "kernels/sptrsv/reference.hpp"
 #include "papers/helal/coarse_dag.hpp"
+#include "reference/sptrsv.hpp"
 #include "side_by_side.hpp"
 #include "taskdag/factorization.hpp"
 

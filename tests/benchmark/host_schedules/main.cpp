@@ -38,8 +38,8 @@
 
 #include "cases.hpp"
 #include "dag/levels.hpp"
-#include "kernels/sptrsv/reference.hpp"
 #include "options.hpp"
+#include "reference/sptrsv.hpp"
 #include "row_file.hpp"
 #include "summary.hpp"
 #include "taskdag/generators.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/jacobi/blocks/reference.hpp"
+#include "reference/block_jacobi.hpp"
 
 #include <cmath>
 #include <cstddef>

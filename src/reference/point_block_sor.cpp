@@ -1,4 +1,4 @@
-#include "kernels/sor/point_block/reference.hpp"
+#include "reference/point_block_sor.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "kernels/jacobi/reference.hpp"
+#include "reference/jacobi.hpp"
 
 #include <cmath>
 

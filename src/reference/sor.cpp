@@ -1,4 +1,4 @@
-#include "kernels/sor/reference.hpp"
+#include "reference/sor.hpp"
 
 namespace taskdag::kernels {
 namespace {

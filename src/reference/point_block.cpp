@@ -1,4 +1,4 @@
-#include "kernels/factor/point_block/reference.hpp"
+#include "reference/point_block.hpp"
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-#include "kernels/sptrsv/reference.hpp"
+#include "reference/sptrsv.hpp"
 
 namespace taskdag::kernels {
 

@@ -1,9 +1,9 @@
-#include "kernels/factor/ic/reference.hpp"
+#include "reference/ic.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/factor/reference_pivot.hpp"
+#include "reference/pivot.hpp"
 
 namespace taskdag::kernels {
 

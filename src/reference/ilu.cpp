@@ -1,8 +1,8 @@
-#include "kernels/factor/ilu/reference.hpp"
+#include "reference/ilu.hpp"
 
 #include <cmath>
 
-#include "kernels/factor/reference_pivot.hpp"
+#include "reference/pivot.hpp"
 
 namespace taskdag::kernels {
 

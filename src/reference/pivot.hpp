@@ -1,6 +1,6 @@
 /// \file
-/// The pivot check of the serial references, written apart from that of the task bodies (pivot.hpp), whose oracle it
-/// is.
+/// The pivot check of the serial references, written apart from that of the task bodies (kernels/factor/pivot.hpp),
+/// whose oracle it is.
 #pragma once
 
 #include <cmath>
