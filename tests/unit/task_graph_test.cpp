@@ -15,6 +15,7 @@
 #include "dag/supersteps/path_priority.hpp"
 #include "dag/supersteps/runs.hpp"
 #include "dag/transitive_reduction.hpp"
+#include "papers/boehnlein/path_score.hpp"
 #include "unit/patterns.hpp"
 
 namespace taskdag {

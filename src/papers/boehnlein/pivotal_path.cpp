@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dag/supersteps/barrier_list.hpp"
-#include "dag/supersteps/path_priority.hpp"
 #include "papers/boehnlein/path_scheduler.hpp"
+#include "papers/boehnlein/path_score.hpp"
 
 namespace taskdag {
 
