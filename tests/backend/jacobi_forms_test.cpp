@@ -6,8 +6,8 @@
 #include <random>
 
 #include "backends.hpp"
-#include "kernels/jacobi/parts.hpp"
 #include "measure.hpp"
+#include "papers/pichler/jacobi/parts.hpp"
 #include "problems.hpp"
 #include "support/effort.hpp"
 

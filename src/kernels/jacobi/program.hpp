@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/jacobi/parts.hpp"
 #include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/jacobi.hpp"
 
@@ -38,6 +38,8 @@ struct JacobiShape {
   bool checks;
   std::uint32_t ring_size;  ///< 2 to 4; autonomous with checks: 3 or 4, else 2
   int lanes;                ///< that share a row, on CUDA
+  Index part_entries;       ///< and the next one: see cut_into_parts()
+  Index long_row;
 };
 
 /// A program, and the memory that it needs. Not to be copied.

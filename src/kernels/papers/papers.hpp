@@ -39,7 +39,6 @@ class JacobiProgram;
 class Sweep;
 struct DeviceCsr;
 struct DevicePattern;
-struct JacobiParts;
 struct JacobiShape;
 struct GraphView;
 struct SweepInput;
@@ -65,9 +64,10 @@ struct Papers {
   /// numbers up to the largest need to occur. graph: of symmetric structure, in host memory. Returns when all is done.
   /// @throws Error where the program does not finish; Unsupported, OutOfMemory, DeviceError
   std::vector<Index> (*colour)(const Context& context, const CsrPattern& graph, engine::Scheduler scheduler);
-  /// Jacobi sweeps of a form by tasks, on either backend. options: dependencies are the form's. Synchronises the
-  /// device. @throws Unsupported where the program would have too many tasks, OutOfMemory, DeviceError
-  std::unique_ptr<JacobiProgram> (*jacobi)(const Context& context, const JacobiParts& parts, const JacobiShape& shape,
+  /// Jacobi sweeps of a form by tasks, on either backend. pattern: square, columns in range, in host memory; it may go
+  /// afterwards. options: dependencies are the form's. Synchronises the device. @throws Unsupported where the program
+  /// would have too many tasks, OutOfMemory, DeviceError
+  std::unique_ptr<JacobiProgram> (*jacobi)(const Context& context, const CsrPattern& pattern, const JacobiShape& shape,
                                            engine::StaticOptions options);
   /// See engine::write_plot().
   void (*plot)(const engine::Report& report, Backend backend, const std::string& path,

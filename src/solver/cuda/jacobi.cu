@@ -169,7 +169,7 @@ class CudaJacobi final : public Jacobi::Impl {
       const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
       const CsrPattern pattern{rows, rows, offsets.data(), columns.data()};
       if (try_tiles) make_tiles(pattern, run, stream);
-      if (programs) program_ = make_program(options_.sweeps, false, 2, &pattern);
+      if (programs) program_ = make_program(options_.sweeps, false, 2, pattern);
     }
     if (several && options_.form == JacobiForm::automatic && form == JacobiForm::kernels &&
         bytes_of_sweep(rows, offsets.back()) > static_cast<std::size_t>(device_limits().cache_bytes)) {
@@ -203,20 +203,11 @@ class CudaJacobi final : public Jacobi::Impl {
   }
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size,
-                                                       const CsrPattern* pattern = nullptr) {
-    if (!parts_) {
-      std::vector<Offset> offsets;
-      std::vector<Index> columns;
-      if (pattern == nullptr) {
-        offsets = fetch_array(pattern_.pattern().row_offsets, size_ + 1, nullptr);
-        columns = fetch_array(pattern_.pattern().col_indices, values_.size(), nullptr);
-      }
-      const auto rows = static_cast<Index>(size_);
-      parts_.emplace(pattern != nullptr ? *pattern : CsrPattern{rows, rows, offsets.data(), columns.data()},
-                     options_.part_entries, options_.long_row);
-    }
+                                                       const CsrPattern& pattern) {
     const std::string wanted = std::string("the form ") + to_string(form) + " of Jacobi sweeps";
-    return kernels::papers(wanted).jacobi(context_, *parts_, {form, sweeps, checks, ring_size, lanes_}, options_.run);
+    return kernels::papers(wanted).jacobi(
+        context_, pattern, {form, sweeps, checks, ring_size, lanes_, options_.part_entries, options_.long_row},
+        options_.run);
   }
 
   /// Whether it matters how many entries there are, which takes a wait where the matrix is in device memory. It does
@@ -363,7 +354,10 @@ class CudaJacobi final : public Jacobi::Impl {
     const cudaStream_t s = native(stream);
     const std::uint32_t ring_size = kernels::ring_of_solve(form);
     if (!solver_ || solver_sweeps_ != stop.check_every) {
-      solver_ = make_program(stop.check_every, true, ring_size);
+      const std::vector<Offset> offsets = fetch_array(pattern_.pattern().row_offsets, size_ + 1, s);
+      const std::vector<Index> columns = fetch_array(pattern_.pattern().col_indices, values_.size(), s);
+      const auto rows = static_cast<Index>(size_);
+      solver_ = make_program(stop.check_every, true, ring_size, {rows, rows, offsets.data(), columns.data()});
       solver_sweeps_ = stop.check_every;
     }
     if (ring_size > 2 && ring_.size() == 0) ring_ = {2 * size_, s};
@@ -396,7 +390,6 @@ class CudaJacobi final : public Jacobi::Impl {
   DeviceArray<double> transposed_values_;
   bool has_transposed_ = false;
   std::optional<kernels::CudaTiles> tiles_;
-  std::optional<kernels::JacobiParts> parts_;
   std::unique_ptr<kernels::JacobiProgram> program_;
   std::unique_ptr<kernels::JacobiProgram> solver_;
   int solver_sweeps_ = 0;

@@ -8,7 +8,6 @@
 #include "context/state.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/jacobi/host.hpp"
-#include "kernels/jacobi/parts.hpp"
 #include "kernels/jacobi/program.hpp"
 #include "kernels/jacobi/resident_host.hpp"
 #include "kernels/jacobi/tiles_host.hpp"
@@ -165,9 +164,10 @@ class HostJacobi final : public Jacobi::Impl {
   }
 
   std::unique_ptr<kernels::JacobiProgram> make_program(int sweeps, bool checks, std::uint32_t ring_size) {
-    if (!parts_) parts_.emplace(matrix_.pattern(), options_.part_entries, options_.long_row);
     const std::string wanted = std::string("the form ") + to_string(form) + " of Jacobi sweeps";
-    return kernels::papers(wanted).jacobi(context_, *parts_, {form, sweeps, checks, ring_size, 1}, options_.run);
+    return kernels::papers(wanted).jacobi(
+        context_, matrix_.pattern(), {form, sweeps, checks, ring_size, 1, options_.part_entries, options_.long_row},
+        options_.run);
   }
 
   [[nodiscard]] kernels::JacobiArrays arrays(const double* b, std::initializer_list<double*> ring, std::uint32_t first,
@@ -225,7 +225,6 @@ class HostJacobi final : public Jacobi::Impl {
   std::optional<CsrMatrix> transposed_;
   std::vector<double> work_;
   std::vector<double> ring_;  // further iterates of solve()
-  std::optional<kernels::JacobiParts> parts_;
   std::unique_ptr<kernels::JacobiProgram> program_;
   std::unique_ptr<kernels::JacobiProgram> solver_;
   int solver_sweeps_ = 0;

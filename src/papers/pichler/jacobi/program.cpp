@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "papers/pichler/jacobi/parts.hpp"
 #include "papers/pichler/jacobi/task.hpp"
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/static_runner.hpp"
@@ -188,8 +189,9 @@ class Sweeps final : public JacobiProgram {
 
 }  // namespace
 
-std::unique_ptr<JacobiProgram> make_jacobi_program(const Context& context, const JacobiParts& parts,
+std::unique_ptr<JacobiProgram> make_jacobi_program(const Context& context, const CsrPattern& pattern,
                                                    const JacobiShape& shape, engine::StaticOptions options) {
+  const JacobiParts parts(pattern, shape.part_entries, shape.long_row);
   options.dependencies = dependencies_of(shape.form);
   return std::make_unique<Sweeps>(context, parts, shape, options, make_plan(parts, shape));
 }

@@ -11,9 +11,9 @@
 
 namespace taskdag::kernels {
 
-/// options: dependencies are the form's. Synchronises the device. @throws Unsupported where the program would have too
-/// many tasks, OutOfMemory, DeviceError
-std::unique_ptr<JacobiProgram> make_jacobi_program(const Context& context, const JacobiParts& parts,
+/// pattern: square, columns in range, in host memory; it may go afterwards. options: dependencies are the form's.
+/// Synchronises the device. @throws Unsupported where the program would have too many tasks, OutOfMemory, DeviceError
+std::unique_ptr<JacobiProgram> make_jacobi_program(const Context& context, const CsrPattern& pattern,
                                                    const JacobiShape& shape, engine::StaticOptions options);
 
 }  // namespace taskdag::kernels
