@@ -6,6 +6,7 @@
 #include "backends.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/device_code.hpp"
 
 namespace taskdag {
 namespace {
@@ -166,8 +167,8 @@ TEST_P(BlockOrderingTest, OfPointsHasBlocksOfOneRow) {
 
 TEST_P(BlockOrderingTest, SpeculativeColoursAreColours) {
   for (const test::Problem& problem : problems()) {
-    for (const engine::Scheduler scheduler :
-         {engine::Scheduler::automatic, engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+    for (const engine::Scheduler scheduler : test::built(
+             {engine::Scheduler::automatic, engine::Scheduler::timesliced, engine::Scheduler::device_controller})) {
       SCOPED_TRACE(problem.name + ", " + engine::to_string(scheduler));
       test::MatrixArrays a = place(problem.a);
       const BlockOrdering found = multicolour(context(), a.pattern(), space(),

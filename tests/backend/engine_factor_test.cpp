@@ -10,6 +10,7 @@
 #include "kernels/sptrsv/host/engine/engine_sweep.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/device_code.hpp"
 #include "support/effort.hpp"
 
 namespace taskdag {
@@ -23,7 +24,8 @@ TASKDAG_BACKEND_SUITE(EngineFactorTest, test::everywhere());
 
 std::vector<engine::StaticOptions> all_runs() {
   std::vector<engine::StaticOptions> runs;
-  for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
+  for (const Scheduler scheduler :
+       test::built({Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller})) {
     for (const Dependencies dependencies : {Dependencies::ordered, Dependencies::individual, Dependencies::phases}) {
       runs.push_back({scheduler, dependencies});
     }

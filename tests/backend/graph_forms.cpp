@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "support/device_code.hpp"
 #include "support/effort.hpp"
 
 namespace taskdag::test {
@@ -30,14 +31,16 @@ std::vector<Form> graph_forms(Backend backend) {
       forms.push_back({.worker = size.lanes, .fetch = size.fetch, .rounds = rounds});
     }
   }
-  for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+  for (const engine::Scheduler scheduler :
+       test::built({engine::Scheduler::timesliced, engine::Scheduler::device_controller})) {
     forms.push_back({.scheduler = scheduler, .worker = 32, .fetch = 8, .rounds = 2});
   }
   forms.push_back({.worker = 128, .fetch = 32, .rounds = 3, .blocks = 2});
   for (const graph::WorkerSize size : graph::written_sizes()) {
     forms.push_back({.worker = size.lanes, .fetch = size.fetch, .written = true, .check = 4});
   }
-  for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+  for (const engine::Scheduler scheduler :
+       test::built({engine::Scheduler::timesliced, engine::Scheduler::device_controller})) {
     forms.push_back({.scheduler = scheduler, .worker = 32, .fetch = 1, .written = true, .check = 1});
     forms.push_back({.scheduler = scheduler, .worker = 256, .fetch = 64, .written = true, .check = 4});
   }

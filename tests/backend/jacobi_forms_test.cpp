@@ -9,6 +9,7 @@
 #include "measure.hpp"
 #include "papers/pichler/jacobi/parts.hpp"
 #include "problems.hpp"
+#include "support/device_code.hpp"
 #include "support/effort.hpp"
 
 namespace taskdag {
@@ -20,7 +21,6 @@ TASKDAG_BACKEND_SUITE(JacobiFormsTest, test::everywhere());
 
 constexpr JacobiForm kPrograms[] = {JacobiForm::stages_phases, JacobiForm::stages, JacobiForm::checkpoints,
                                     JacobiForm::autonomous};
-constexpr Scheduler kSchedulers[] = {Scheduler::automatic, Scheduler::timesliced, Scheduler::device_controller};
 
 /// Columns at random, a few rows that are long, one column that many read, no symmetry; rows without entries.
 CsrMatrix uneven(Index rows, unsigned seed, bool empty_rows) {
@@ -63,7 +63,8 @@ TEST_P(JacobiFormsTest, AllGiveTheSameBits) {
           Jacobi plain = jacobi(problem.a, options);
           const std::vector<double> expected = apply(plain, b);
           for (const JacobiForm form : kPrograms) {
-            for (const Scheduler scheduler : kSchedulers) {
+            for (const Scheduler scheduler :
+                 test::built({Scheduler::automatic, Scheduler::timesliced, Scheduler::device_controller})) {
               if (scheduler != Scheduler::automatic && (sweeps == 3 || part == 1024)) continue;
               SCOPED_TRACE(problem.name + ", " + to_string(form) + ", " + engine::to_string(scheduler) + ", " +
                            std::to_string(sweeps) + " sweeps, parts of " + std::to_string(part) + ", rows long from " +

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "backends/host/thread_pool.hpp"
+#include "support/device_code.hpp"
 #include "support/effort.hpp"
 #include "support/matrices.hpp"
 #include "taskdag/error.hpp"
@@ -235,7 +236,8 @@ TEST_P(RcmTasksTest, EverySchedulerGivesTheSerialPermutation) {
   for (const Problem& problem : problems()) {
     const std::vector<Index> expected = reverse_cuthill_mckee(problem.a.pattern());
     const HostGraph graph = graph_of(problem.a);
-    for (const engine::Scheduler scheduler : {engine::Scheduler::timesliced, engine::Scheduler::device_controller}) {
+    for (const engine::Scheduler scheduler :
+         test::built({engine::Scheduler::timesliced, engine::Scheduler::device_controller})) {
       for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
         TaskOrderingOptions options{.steps = steps};
         options.run = {.scheduler = scheduler, .watchdog_ms = kWatchdog};

@@ -7,6 +7,7 @@
 
 #include "backends.hpp"
 #include "problems.hpp"
+#include "support/device_code.hpp"
 #include "support/matrices.hpp"
 
 namespace taskdag {
@@ -210,8 +211,9 @@ TEST_P(RcmBackendTest, OrderGoesToTheMemoryThatIsAskedFor) {
 /// What the library offers of the task engine's forms.
 std::vector<OrderingOptions> forms_by_tasks() {
   std::vector<OrderingOptions> forms;
-  for (const engine::Scheduler scheduler : {engine::Scheduler::automatic, engine::Scheduler::megakernel,
-                                            engine::Scheduler::device_controller, engine::Scheduler::timesliced}) {
+  for (const engine::Scheduler scheduler :
+       test::built({engine::Scheduler::automatic, engine::Scheduler::megakernel, engine::Scheduler::device_controller,
+                    engine::Scheduler::timesliced})) {
     for (const RcmSort sort : {RcmSort::bitonic, RcmSort::cub, RcmSort::cpu_gpu}) {
       for (const RcmSteps steps : {RcmSteps::phases, RcmSteps::dependencies}) {
         forms.push_back({.form = RcmForm::tasks, .sort = sort, .steps = steps, .scheduler = scheduler});

@@ -5,6 +5,7 @@
 #include "kernels/sptrsv/task.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "support/device_code.hpp"
 #include "taskdag/engine/static/flags.hpp"
 #include "taskdag/engine/static_runner.hpp"
 
@@ -156,7 +157,8 @@ void solve_by_rows(const Context& context, const CsrMatrix& a, const engine::Sta
 TEST_P(StaticProgramTest, ATriangularSolveByRows) {
   for (const test::Problem& problem : test::small_problems()) {
     for (const Dependencies dependencies : {Dependencies::ordered, Dependencies::individual, Dependencies::phases}) {
-      for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
+      for (const Scheduler scheduler :
+           test::built({Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller})) {
         for (const int blocks : {0, 1}) {
           if (scheduler != Scheduler::megakernel && blocks != 0) continue;
           SCOPED_TRACE(problem.name + ", " + to_string(dependencies) + ", " + to_string(scheduler) + ", " +
@@ -203,7 +205,8 @@ using RelayProgram = engine::StaticProgram<Relay, engine::Types<Publish, Look>>;
 TEST_P(StaticProgramTest, TypesFollowEachOtherWithoutWaitingForTheHost) {
   constexpr std::uint32_t kFirst = 70;
   constexpr std::uint32_t kSecond = 45;
-  for (const Scheduler scheduler : {Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller}) {
+  for (const Scheduler scheduler :
+       test::built({Scheduler::megakernel, Scheduler::timesliced, Scheduler::device_controller})) {
     for (const Dependencies dependencies : {Dependencies::ordered, Dependencies::phases}) {
       SCOPED_TRACE(std::string(to_string(scheduler)) + ", " + to_string(dependencies));
       const engine::Array<std::uint32_t> done(context(), kFirst);

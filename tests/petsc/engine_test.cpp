@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "support.hpp"
+#include "support/device_code.hpp"
 
 namespace taskdag::test {
 namespace {
@@ -28,6 +29,7 @@ void expect_iterations_of_petsc(const std::string& where, MatType type) {
                              one ? "-pc_factor_mat_ordering_type" : "-sub_pc_factor_mat_ordering_type", ordering}));
       ASSERT_GT(theirs.reason, 0);
       for (const std::string scheduler : {"megakernel", "controller", "timesliced"}) {
+        if (scheduler == "controller" && !kDeviceLink) continue;
         for (const std::string dependencies : {"ordered", "individual", "phases"}) {
           SCOPED_TRACE(words({kind, ordering, scheduler, dependencies}));
           const std::string option = words(
