@@ -1,8 +1,10 @@
 // Krylov methods as loops of ours on several ranks: what PETSc's loops give on the same ranks.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <tuple>
 
 #include "deadline.hpp"
@@ -371,6 +373,31 @@ TEST_P(KrylovRanks, EndByAMonitorThatFailsOnOneRank) {
   PETSC_OK(KSPMonitorSet(with.ksp, fail, &fails, nullptr));
   EXPECT_NE(static_cast<int>(solve_in(with, options).code), 0);
   EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+}
+
+/// Is late in the third iteration where it is to be.
+PetscErrorCode be_late(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, void* context) {
+  if (iteration == 3 && *static_cast<bool*>(context)) std::this_thread::sleep_for(std::chrono::seconds(3));
+  return static_cast<PetscErrorCode>(0);
+}
+
+/// Before a solve, and within it, where the others wait in the loop.
+TEST_P(KrylovRanks, WaitForALateOne) {
+  const std::string options = kOurs + "-ksp_type cg -pc_type taskdag -pc_taskdag_type icc ";
+  const Case in_time = make_case(poisson(), type(), options);
+  const Outcome expected = solve_in(in_time, options);
+  for (const bool within : {false, true}) {
+    bool is_late = rank() == ranks() - 1;
+    const Case with = make_case(poisson(), type(), options);
+    if (within)
+      PETSC_OK(KSPMonitorSet(with.ksp, be_late, &is_late, nullptr));
+    else
+      EXPECT_EQ(static_cast<int>(be_late(nullptr, 3, 0.0, &is_late)), 0);
+    const Outcome late = solve_in(with, options);
+    EXPECT_EQ(late.loops, 1) << late.view;
+    EXPECT_EQ(late.reason, expected.reason);
+    EXPECT_EQ(late.history, expected.history);
+  }
 }
 
 PetscErrorCode test_own(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, KSPConvergedReason* reason,
