@@ -39,10 +39,11 @@ class FactorAcross final : public AcrossRanks {
   PetscErrorCode run_attempts();
   PetscErrorCode find_outcome(FactorStatus* status, PetscInt* row) const;
   PetscErrorCode report(const FactorStatus& status, PetscInt row, bool error_if_failure);
-  PetscErrorCode choose_place(bool* cuda);
+  PetscErrorCode choose_place();
   PetscErrorCode make_sweeps();
   PetscErrorCode prepare_sweeps();
-  [[nodiscard]] bool sweeps_on_device() const { return sweeps_ && place_->context.backend() == Backend::cuda; }
+  /// On host threads messages are faster.
+  [[nodiscard]] bool wants_sweeps() const { return on_device() && settings_.backend.wanted != Backend::host; }
   [[nodiscard]] PetscLogDouble flops() const {
     return 2.0 * static_cast<PetscLogDouble>(factor_->pattern().own_entries());
   }
@@ -56,7 +57,7 @@ class FactorAcross final : public AcrossRanks {
   double shift_ = 0.0;  ///< of the last numeric phase, and how often it was shifted
   int shifts_ = 0;
 
-  // Sweeps through the ranks' memory, which are made when they are first of use.
+  // Sweeps on the GPU through the ranks' memory, which are made when they are first of use.
   CommRanks ranks_;
   std::optional<BackendChoice> place_;
   std::optional<RankSweeps> sweeps_;
@@ -75,8 +76,8 @@ PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
     factor_.emplace(backend_->context, part_->take_rows(), options);
   }));
   if (settings_.backend.wanted == Backend::cuda) {
-    PetscCall(make_sweeps());
-    PetscCheck(sweeps_on_device(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+    if (wants_sweeps()) PetscCall(make_sweeps());
+    PetscCheck(sweeps_, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "-pc_taskdag_across on cannot work on the GPU as -pc_taskdag_backend cuda asks for: %s",
                refused_.given() ? refused_.text() : "the matrix is in host memory");
   }
@@ -219,29 +220,24 @@ PetscErrorCode FactorAcross::solve(Apply part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On the GPU where the matrix is there, unless host threads are asked for. All ranks alike.
-PetscErrorCode FactorAcross::choose_place(bool* cuda) {
+/// A GPU on all ranks, or a reason why not.
+PetscErrorCode FactorAcross::choose_place() {
   PetscFunctionBegin;
   PetscCall(ranks_.take(whole_.comm()));
   if (!ranks_.on_one_node()) refused_.set("the ranks are not all on one node");
   if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
-  BackendSettings wanted = settings_.backend;
-  if (!on_device()) wanted.wanted = Backend::host;
-  const PetscErrorCode chosen = choose_backend(wanted, {part_->rows(), on_device()}, &place_);
-  const bool device = static_cast<int>(chosen) == 0 && place_->context.backend() == Backend::cuda;
-  std::array<int, 2> some = {device ? 1 : 0, device ? 0 : 1};
-  PetscCall(agree(whole_.comm(), chosen, &refused_, some));
-  if (some[0] != 0 && some[1] != 0) refused_.set("some ranks work on a GPU and others do not");
-  *cuda = some[0] != 0;
+  const PetscErrorCode chosen = choose_backend(settings_.backend, {part_->rows(), true}, &place_);
+  if (static_cast<int>(chosen) == 0 && place_->context.backend() != Backend::cuda)
+    refused_.set("a rank works on host threads");
+  PetscCall(agree(whole_.comm(), chosen, &refused_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorAcross::make_sweeps() {
   PetscFunctionBegin;
-  bool cuda = false;
   KrylovRanks ranks;
   asked_ = true;
-  PetscCall(choose_place(&cuda));
+  PetscCall(choose_place());
   if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded(whole_.comm(), [&] {
     ranks.group = &ranks_;
@@ -255,7 +251,7 @@ PetscErrorCode FactorAcross::make_sweeps() {
     }
   }));
   launches_ = fresh_number();
-  vectors_stay_ = sweeps_on_device();
+  vectors_stay_ = sweeps_.has_value();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -272,7 +268,7 @@ PetscErrorCode FactorAcross::prepare_sweeps() {
 /// Also on ranks without rows, since all apply it together.
 PetscErrorCode FactorAcross::prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) {
   PetscFunctionBegin;
-  if (!factor_ || error_ != MAT_FACTOR_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!factor_ || error_ != MAT_FACTOR_NOERROR || !wants_sweeps()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(prepare_sweeps());
   if (sweeps_) *use = {.backend = &*place_, .flops = flops(), .launches = launches_};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -299,14 +295,14 @@ PetscErrorCode FactorAcross::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCheck(factor_, PetscObjectComm(reinterpret_cast<PetscObject>(b)), PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no factor to apply: the last set-up has failed");
-  if (part == Apply::full && on_device()) PetscCall(prepare_sweeps());
+  if (part == Apply::full && wants_sweeps()) PetscCall(prepare_sweeps());
   bool of_b = true;  // without rows, as those of others
   bool of_x = true;
   if (part_->rows() > 0) {
     PetscCall(in_device_memory(b, &of_b));
     PetscCall(in_device_memory(x, &of_x));
   }
-  if (sweeps_on_device() && part == Apply::full && of_b && of_x) {
+  if (sweeps_ && part == Apply::full && of_b && of_x) {
     PetscCall(apply_on_device(b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -327,10 +323,9 @@ PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
   PetscCall(view_shift(viewer.viewer, settings_.factor, kind()));
   if (!factor_) PetscFunctionReturn(PETSC_SUCCESS);
   if (sweeps_)
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  sweeps through the ranks' memory, on %s\n",
-                                     sweeps_on_device() ? "the GPU" : "host threads, inside a loop"));
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  applied on the GPU, through the ranks' memory\n"));
   else if (refused_.given())
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  sweeps by messages: %s\n", refused_.text()));
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  applied by messages: %s\n", refused_.text()));
   if (takes_scaled_shift(settings_.factor, kind())) {
     if (shift_ > 0.0) PetscCall(view_scaled_shift(viewer.viewer, shift_, shifts_ + 1));
   } else if (shifts_ > 0) {
