@@ -367,5 +367,45 @@ TEST_P(KrylovRanks, SweepsCrossThem) {
   }
 }
 
+TEST_P(KrylovRanks, SweepsEndWhereARankDoesNotCome) {
+  const Index n = 12;
+  const CsrMatrix a = grid(n);
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    const Share& share = rank.share();
+    const Coloured c = coloured(a, share, n);
+    taskdag::KrylovRanks ranks;
+    ranks.group = &group;
+    ranks.ghosts = share.ghosts;
+    ranks.patience_s = 0.2;
+    RankSweeps sweeps(own_context(), c.rows, {c.colours, c.row_at}, ranks);
+    sweeps.load(c.values.data());
+    const Vector b(share.end - share.first, 1.0);
+    Vector x(b.size(), 0.0);
+    if (group.rank() == 0) {
+      sweeps.apply(b.data(), x.data(), {});
+      EXPECT_TRUE(sweeps.has_lost_rank());
+      EXPECT_TRUE(std::ranges::any_of(x, [](double element) { return std::isnan(element); }));
+    }
+    char mine = 0;
+    char all[2];
+    group.gather(&mine, 1, all);  // the other one's memory stays until here
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+}
+
+TEST_P(KrylovRanks, WhatDoesNotFitASweepIsRefusedByAll) {
+  const Index n = 12;
+  const CsrMatrix a = grid(n);
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    const Coloured c = coloured(a, rank.share(), n);
+    taskdag::KrylovRanks ranks;
+    ranks.group = &group;
+    ranks.ghosts = rank.share().ghosts;
+    if (group.rank() == 1) ranks.ghosts.pop_back();
+    const RankSweeps sweeps(own_context(), c.rows, {c.colours, c.row_at}, ranks);
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_TRUE(one);
+}
+
 }  // namespace
 }  // namespace taskdag
