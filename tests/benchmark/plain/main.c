@@ -63,6 +63,8 @@ static PetscErrorCode make_grid(Mat a, Grid g) {
   PetscCall(MatSetFromOptions(a));
   PetscCall(MatSeqAIJSetPreallocation(a, most, NULL));
   PetscCall(MatMPIAIJSetPreallocation(a, most, NULL, most, NULL));
+  PetscCall(MatSetUp(a));  /* other types */
+  PetscCall(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatGetOwnershipRange(a, &first, &last));
   for (PetscInt row = first; row < last; ++row) PetscCall(set_row(a, g, row));
   PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
