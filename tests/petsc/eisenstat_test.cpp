@@ -205,14 +205,13 @@ TEST_P(Eisenstat, SaysWhatItDoes) {
 
 TEST_P(Eisenstat, AFailureOfTheNumbersIsOneOfTheSolve) {
   CsrMatrix matrix = convection();
-  auto e = static_cast<std::size_t>(matrix.row_offsets[5]);
-  while (matrix.col_indices[e] != 5) ++e;
+  std::size_t e = 0;  // of the first row: no elimination makes it another number
+  while (matrix.col_indices[e] != 0) ++e;
   matrix.values[e] = 0.0;
   const OwnedMat a = make_matrix(matrix);
   for (const std::string type : {"sor", "dilu"}) {
     SCOPED_TRACE(type);
     const Solve result = solve(a, ours(type));
-    if (type == "dilu" && result.failed == PC_NOERROR) continue;  // elimination has made the pivot another number
     EXPECT_EQ(static_cast<int>(result.code), 0) << result.message;
     EXPECT_EQ(result.reason, KSP_DIVERGED_PC_FAILED);
   }
