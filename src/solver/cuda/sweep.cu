@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/memory.hpp"
 #include "backends/cuda/reduce.hpp"
 #include "kernels/sptrsv/analysis/measure.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
@@ -40,9 +41,10 @@ TrialResult fastest(SolveSchedule usual, kernels::Selection& selection) {
       try {
         const double microseconds = took(other);
         if (microseconds < best.microseconds) best = {other, microseconds};
-      } catch (const DeviceError&) {  // a device or a system that cannot run it: no candidate here
-      } catch (const Unsupported&) {  // nor is one that cannot take this triangle
-      } catch (const OutOfMemory&) {  // or that does not fit
+      } catch (const DeviceError&) {          // a device or a system that cannot run it: no candidate here
+        cuda::synchronize(selection.stream);  // one that is lost says so again
+      } catch (const Unsupported&) {          // nor is one that cannot take this triangle
+      } catch (const OutOfMemory&) {          // or that does not fit
       }
     }
   }
