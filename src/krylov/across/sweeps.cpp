@@ -214,15 +214,20 @@ struct SideArrays {
   std::vector<Offset> source;  ///< of each value: its entry of the factor, or −1
 };
 
+struct EntryRange {
+  Offset begin;
+  Offset end;
+};
+/// Of the row at a place, on one side of its diagonal.
+EntryRange entries_of(const RankRows& rows, Triangle triangle, Index place) {
+  const Offset diagonal = rows.diagonals[at(place)];
+  if (triangle == Triangle::lower) return {rows.offsets[at(place)], diagonal};
+  return {diagonal + 1, rows.offsets[at(place) + 1]};
+}
+
 /// Lays out the entries of the factor's rows on one side.
 void lay_out(const Context& context, const RankRows& rows, const Units& units, std::uint32_t lanes, Triangle triangle,
              SideArrays& side) {
-  const auto first = [&](Index p) {
-    return triangle == Triangle::lower ? rows.offsets[at(p)] : rows.diagonals[at(p)] + 1;
-  };
-  const auto last = [&](Index p) {
-    return triangle == Triangle::lower ? rows.diagonals[at(p)] : rows.offsets[at(p) + 1];
-  };
   std::vector<Offset> begin(at(units.group.back()) + 1, 0);
   const auto for_rows = [&](const auto& work) {  // of groups, with the place that each lane has there
     for (std::size_t u = 0; u + 1 < units.unit.size(); ++u) {
@@ -230,8 +235,10 @@ void lay_out(const Context& context, const RankRows& rows, const Units& units, s
       for (Index p = units.unit[u]; p < units.unit[u + 1]; ++p) work(row + at(p - units.unit[u]), u % lanes, p);
     }
   };
-  for_rows(
-      [&](std::size_t row, std::size_t, Index p) { begin[row + 1] = std::max(begin[row + 1], last(p) - first(p)); });
+  for_rows([&](std::size_t row, std::size_t, Index p) {
+    const EntryRange entries = entries_of(rows, triangle, p);
+    begin[row + 1] = std::max(begin[row + 1], entries.end - entries.begin);
+  });
   std::int64_t total = 0;
   for (Offset& b : begin) {
     total += b;
@@ -242,7 +249,8 @@ void lay_out(const Context& context, const RankRows& rows, const Units& units, s
   side.source.assign(column.size(), -1);
   for_rows([&](std::size_t row, std::size_t lane, Index p) {
     std::size_t at_entry = static_cast<std::size_t>(begin[row]) * lanes + lane;
-    for (Offset e = first(p); e < last(p); ++e, at_entry += lanes) {
+    const EntryRange entries = entries_of(rows, triangle, p);
+    for (Offset e = entries.begin; e < entries.end; ++e, at_entry += lanes) {
       column[at_entry] = rows.columns[at(e)];
       side.source[at_entry] = e;
     }
@@ -256,9 +264,8 @@ void lay_out(const Context& context, const RankRows& rows, const Units& units, s
 std::vector<bool> ghosts_on(const RankRows& rows, Triangle triangle) {
   std::vector<bool> needed(at(rows.ghosts), false);
   for (Index p = 0; p < rows.rows; ++p) {
-    const Offset begin = triangle == Triangle::lower ? rows.offsets[at(p)] : rows.diagonals[at(p)];
-    const Offset end = triangle == Triangle::lower ? rows.diagonals[at(p)] : rows.offsets[at(p) + 1];
-    for (Offset e = begin; e < end; ++e) {
+    const EntryRange entries = entries_of(rows, triangle, p);
+    for (Offset e = entries.begin; e < entries.end; ++e) {
       if (rows.columns[at(e)] >= rows.rows) needed[at(rows.columns[at(e)] - rows.rows)] = true;
     }
   }
