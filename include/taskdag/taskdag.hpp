@@ -7,6 +7,7 @@
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/cycle.hpp"
 #include "taskdag/device_order.hpp"
 #include "taskdag/dominance.hpp"
 #include "taskdag/error.hpp"

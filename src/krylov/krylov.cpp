@@ -12,6 +12,7 @@
 #include "krylov/device.hpp"
 #include "krylov/loop.hpp"
 #include "krylov/ranks.hpp"
+#include "krylov/shape.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -52,37 +53,6 @@ void check_coefficients(const KrylovOptions& options) {
   if (options.coefficients && std::ranges::find(keep, options.method) == keep.end()) {
     throw InvalidInput("CG, MINRES, GMRES and FGMRES alone keep their coefficients");
   }
-}
-
-/// Rows of each thread: about as many entries and rows, and whole blocks.
-std::vector<std::uint32_t> cut_rows(const CsrPattern& a, std::uint32_t block, int threads) {
-  std::vector<std::uint32_t> cut(static_cast<std::size_t>(threads) + 1, 0);
-  const std::int64_t work = std::int64_t{a.entries()} + a.rows;
-  Index row = 0;
-  for (int t = 1; t <= threads; ++t) {
-    const std::int64_t share = work * t / threads;
-    while (row < a.rows && std::int64_t{a.row_offsets[row + 1]} + row + 1 <= share) ++row;
-    cut[static_cast<std::size_t>(t)] = block * static_cast<std::uint32_t>(t == threads ? a.rows : row);
-  }
-  return cut;
-}
-
-/// One where the others would have so little of a stage that to hand it out takes longer: some microseconds.
-int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entries) {
-  constexpr std::int64_t least_of_a_thread = 2000;
-  return entries + rows < least_of_a_thread * context.threads() ? 1 : context.threads();
-}
-
-/// How many threads share a row of a product on CUDA. Neighbours read neighbouring entries. With a thread for each
-/// short row, the rows that are worked on at a time are too many for the nearest caches once the matrix is large: on an
-/// H200 a 7-point grid of 160³ takes 279 µs an iteration of CG with a thread a row, 215 with two, 234 with four;
-/// 64³ 23.2 and 21.9. Rows of five are short enough.
-int threads_of_row(std::int64_t rows, std::int64_t entries) {
-  constexpr std::int64_t large = 1000000;
-  const std::int64_t of_a_thread = entries > large ? 5 : 8;
-  int threads = 1;
-  while (threads < 32 && threads * of_a_thread * rows < entries) threads *= 2;
-  return threads;
 }
 
 /// @throws InvalidInput
@@ -273,11 +243,11 @@ class Krylov::Impl {
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
       input_.entries = a.pattern.entries() * elements;
-      const int threads = threads_of_loop(context_, input_.system.rows, input_.entries);
-      input_.cut = cut_rows(a.pattern, input_.system.block, threads);
+      const int threads = krylov::threads_of_loop(context_, input_.system.rows, input_.entries);
+      input_.cut = krylov::cut_rows(a.pattern, input_.system.block, threads);
     } else {
       input_.entries = krylov::count_entries(a.pattern, stream) * elements;
-      input_.row_threads = threads_of_row(input_.system.rows, input_.entries);
+      input_.row_threads = krylov::threads_of_row(input_.system.rows, input_.entries);
     }
   }
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {

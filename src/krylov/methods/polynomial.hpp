@@ -10,6 +10,7 @@
 #include <cmath>
 #include <string>
 
+#include "krylov/chebyshev_rule.hpp"
 #include "krylov/run.hpp"
 #include "taskdag/error.hpp"
 
@@ -19,11 +20,6 @@ namespace taskdag::krylov {
 ///   static constexpr bool momentum           whether g is ever other than 0
 ///   static Rule of(const KrylovOptions&)     @throws InvalidInput
 ///   Coefficients next(Coefficients before, std::int64_t k) const   those of iteration k, from those of k − 1
-struct PolynomialCoefficients {
-  double h;      ///< factor of M⁻¹ r
-  double g;      ///< factor of the change before; 0: there is none
-  double ratio;  ///< what a rule remembers
-};
 struct PolynomialScalars {
   PolynomialCoefficients next;  ///< of the next iteration
   std::uint32_t turns;          ///< iterations made, modulo 6

@@ -1,0 +1,96 @@
+/// \file
+/// Cycles of multigrid on a hierarchy that the caller has made: smoothing, restriction and interpolation of all
+/// levels as stages of the task engine, one preconditioner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "taskdag/context.hpp"
+#include "taskdag/csr.hpp"
+#include "taskdag/export.hpp"
+#include "taskdag/krylov.hpp"
+
+namespace taskdag {
+
+/// In which order the levels are visited, as PETSc's PCMG has it. `cycle` is multiplicative: V where each level visits
+/// the one below it once, W where twice (CycleLevel::visits). full begins on the coarsest level and makes a cycle from
+/// each on the way up; kaskade smooths once on each on that way; additive corrects on all levels from the same
+/// residual.
+enum class CycleForm { cycle, additive, full, kaskade };
+/// "multiplicative", "additive", "full", "kaskade": PETSc's names.
+TASKDAG_API const char* to_string(CycleForm form);
+
+/// A step of a smoother: d = step · M⁻¹ (b − A x) + momentum · d, then x += d.
+struct SmootherStep {
+  double step = 1.0;
+  double momentum = 0.0;
+  bool operator==(const SmootherStep&) const = default;
+};
+/// So many of Richardson's.
+TASKDAG_API std::vector<SmootherStep> richardson_steps(int count, double damping);
+/// So many of Chebyshev's iteration, as KrylovMethod::chebyshev makes them.
+/// @throws InvalidInput for bounds that KrylovOptions would not take
+TASKDAG_API std::vector<SmootherStep> chebyshev_steps(int count, KrylovChebyshev kind, double smallest, double largest);
+
+/// A smoother: its steps, and the M of them; null: the identity. Two smoothers may have one M.
+struct CycleSmoother {
+  std::vector<SmootherStep> steps;
+  LinearMap* preconditioner = nullptr;
+};
+
+/// A level, in memory of the context's backend, which stays the caller's.
+struct CycleLevel {
+  CsrView a;  ///< square; not read on the coarsest level where the Cycle has an inverse of it
+  /// From the next coarser level to this one: x += P x_coarse. Nothing on the coarsest.
+  CsrView interpolation;
+  /// To the next coarser level: b_coarse = R (b − A x). Nothing on the coarsest.
+  CsrView restriction;
+  CycleSmoother before;  ///< of the coarser levels' correction; on the coarsest level, where it has no inverse, all
+  CycleSmoother after;
+  int visits = 1;  ///< of the next coarser level in a cycle; the coarsest is visited once
+};
+
+struct CycleOptions {
+  CycleForm form = CycleForm::cycle;
+  int cycles = 1;  ///< of an application, from the solution so far; CycleForm::cycle alone
+};
+
+/// What a cycle is made of.
+struct CycleInfo {
+  int stages = 0;               ///< of an application: launches on CUDA, but for those of smoothers that are calls
+  int calls = 0;                ///< of smoothers' preconditioners that are not diagonals
+  std::int64_t bytes = 0;       ///< memory held: vectors of all levels
+  double bytes_of_cycle = 0.0;  ///< read and written by an application, each array once a stage
+  bool may_be_captured = true;
+};
+
+/// One application of multigrid: y = M⁻¹ x, from a zero solution.
+///
+/// Streams and memory are as in Factorization: device memory, asynchronous launches alone. Matrices may get other
+/// values between applications, and preconditioners too; patterns may not change. Sums are in a fixed order: same
+/// input, same bits.
+///
+/// After PETSc's PCMG; a step of a smoother is one stage with the residual inside, and where the solution is still zero
+/// no product.
+class TASKDAG_API Cycle final : public LinearMap {
+ public:
+  /// levels: finest first, at least one. inverse: of the coarsest operator, dense, row by row, in memory of the
+  /// backend, the caller's; null: the coarsest level's smoother `before` is what is done there. All that it points to
+  /// must outlive the object.
+  /// @throws InvalidInput for sizes that do not fit each other; OutOfMemory, DeviceError
+  Cycle(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
+        const CycleOptions& options = {});
+  ~Cycle() override;
+  void apply(const double* x, double* y, Stream stream) override;
+  [[nodiscard]] bool may_be_captured() const override;
+  [[nodiscard]] CycleInfo info() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taskdag

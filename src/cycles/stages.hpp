@@ -1,0 +1,159 @@
+/// \file
+/// The stages that cycles of multigrid are made of.
+#pragma once
+
+#include <cstdint>
+
+#include "taskdag/csr.hpp"
+#include "taskdag/engine/loop/stage.hpp"
+
+namespace taskdag::cycles {
+
+/// A sparse matrix in memory of the backend, as tasks read it: a task is a row.
+struct Rows {
+  const Offset* begin = nullptr;
+  const Index* column = nullptr;
+  const double* value = nullptr;
+
+  /// What one of `size` workers has of row · x.
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
+    double sum = 0.0;
+    const Offset end = begin[row + 1];
+    for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * x[column[e]];
+    return sum;
+  }
+};
+
+/// A step of a smoother on an element whose residual is known. M is a diagonal or the identity.
+struct Step {
+  double step = 1.0;
+  double momentum = 0.0;
+  const double* diagonal = nullptr;  ///< of M⁻¹; null: the identity
+  double* direction = nullptr;       ///< d; null: nothing of it is read or written
+  bool keeps = false;                ///< whether d is wanted by the next step
+
+  /// What x_i grows by.
+  [[nodiscard]] TASKDAG_TASK double of(std::uint32_t i, double residual) const {
+    double d = step * (diagonal != nullptr ? diagonal[i] * residual : residual);
+    if (momentum != 0.0) d += momentum * direction[i];
+    if (keeps) direction[i] = d;
+    return d;
+  }
+};
+
+/// The first step of a smoother from x = 0, where the residual is b.
+struct FirstStep {
+  static constexpr const char* name = "first step from zero";
+  static constexpr int vectors = 3;  ///< read or written, elements of a row
+  Step step;
+  const double* b;
+  double* x;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = step.of(i, b[i]); }
+};
+
+/// A step of a smoother. Rows read elements of x that other rows are to change, so the sum goes into another array.
+struct SmootherStage {
+  static constexpr const char* name = "step of a smoother";
+  static constexpr int vectors = 5;
+  Rows a;
+  Step step;
+  const double* b;
+  const double* x;
+  double* next;
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return a.part(row, rank, size, x);
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+    next[row] = x[row] + step.of(row, b[row] - product);
+  }
+};
+
+/// r = b − A x
+struct Residual {
+  static constexpr const char* name = "residual";
+  static constexpr int vectors = 3;
+  Rows a;
+  const double* b;
+  const double* x;
+  double* r;
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return a.part(row, rank, size, x);
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { r[row] = b[row] - product; }
+};
+
+/// x += s d with d = step · z + momentum · d, where M is a call and z = M⁻¹ r.
+struct Update {
+  static constexpr const char* name = "update";
+  static constexpr int vectors = 4;
+  Step step;
+  const double* z;
+  double* x;
+  bool zero;  ///< x is not read: it is zero
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    const double d = step.of(i, z[i]);
+    x[i] = zero ? d : x[i] + d;
+  }
+};
+
+/// b of the coarser level: R r. With it the first step of the smoother there, which begins at zero.
+struct Restriction {
+  static constexpr const char* name = "restriction";
+  static constexpr int vectors = 3;
+  Rows restriction;
+  const double* r;
+  double* b;
+  Step step;
+  double* x;  ///< null: without the step
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return restriction.part(row, rank, size, r);
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+    b[row] = product;
+    if (x != nullptr) x[row] = step.of(row, product);
+  }
+};
+
+/// x + P x_coarse, or P x_coarse where x is zero.
+struct Interpolation {
+  static constexpr const char* name = "interpolation";
+  static constexpr int vectors = 2;
+  Rows interpolation;
+  const double* coarse;
+  double* x;
+  bool zero;
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return interpolation.part(row, rank, size, coarse);
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+    x[row] = zero ? product : x[row] + product;
+  }
+};
+
+/// x = A⁻¹ b with a dense inverse, row by row.
+struct DenseProduct {
+  static constexpr const char* name = "coarsest level";
+  static constexpr int vectors = 2;
+  const double* inverse;
+  std::uint32_t rows;
+  const double* b;
+  double* x;
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    double sum = 0.0;
+    const double* const entry = inverse + static_cast<std::size_t>(row) * rows;
+    for (std::uint32_t k = static_cast<std::uint32_t>(rank); k < rows; k += static_cast<std::uint32_t>(size))
+      sum += entry[k] * b[k];
+    return sum;
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { x[row] = product; }
+};
+
+/// x = 0, where a smoother has no steps.
+struct Zero {
+  static constexpr const char* name = "zero";
+  static constexpr int vectors = 1;
+  double* x;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = 0.0; }
+};
+
+}  // namespace taskdag::cycles

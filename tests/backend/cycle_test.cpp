@@ -1,0 +1,403 @@
+// Cycles of multigrid on both backends, against the textbook's on the host, alone and as a preconditioner of CG.
+#include "taskdag/cycle.hpp"
+
+#include <array>
+#include <string>
+
+#include "krylov_fixture.hpp"
+#include "measure.hpp"
+#include "problems.hpp"
+
+namespace taskdag {
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr std::array kForms{CycleForm::cycle, CycleForm::additive, CycleForm::full, CycleForm::kaskade};
+
+Vector product(const CsrMatrix& a, const Vector& x) {
+  Vector y(static_cast<std::size_t>(a.rows));
+  multiply(a.view(), x, y);
+  return y;
+}
+void add(Vector& x, double factor, const Vector& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += factor * y[i];
+}
+
+/// A matrix of few rows with all its entries.
+using Dense = std::vector<Vector>;
+Dense dense_of(const CsrMatrix& a) {
+  Dense d(static_cast<std::size_t>(a.rows), Vector(static_cast<std::size_t>(a.cols), 0.0));
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e)
+      d[i][static_cast<std::size_t>(a.col_indices[e])] += a.values[e];
+  }
+  return d;
+}
+CsrMatrix sparse_of(const Dense& d, Index cols) {
+  CsrMatrix a;
+  a.rows = static_cast<Index>(d.size());
+  a.cols = cols;
+  for (const Vector& row : d) {
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      if (row[j] == 0.0) continue;
+      a.col_indices.push_back(static_cast<Index>(j));
+      a.values.push_back(row[j]);
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.values.size()));
+  }
+  return a;
+}
+Dense transposed(const Dense& d) {
+  Dense t(d.front().size(), Vector(d.size()));
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    for (std::size_t j = 0; j < t.size(); ++j) t[j][i] = d[i][j];
+  }
+  return t;
+}
+Dense times(const Dense& a, const Dense& b) {
+  Dense c(a.size(), Vector(b.front().size(), 0.0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      if (a[i][k] != 0.0) add(c[i], a[i][k], b[k]);
+    }
+  }
+  return c;
+}
+/// By Gauss and Jordan, without pivoting.
+Dense inverse_of(Dense a) {
+  Dense inverse(a.size(), Vector(a.size(), 0.0));
+  for (std::size_t k = 0; k < a.size(); ++k) inverse[k][k] = 1.0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double pivot = 1.0 / a[k][k];
+    for (double& one : a[k]) one *= pivot;
+    for (double& one : inverse[k]) one *= pivot;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (i == k) continue;
+      const double factor = a[i][k];
+      add(a[i], -factor, a[k]);
+      add(inverse[i], -factor, inverse[k]);
+    }
+  }
+  return inverse;
+}
+
+/// Piecewise linear interpolation of one dimension, from every other point.
+Dense linear_interpolation(std::size_t fine) {
+  const std::size_t coarse = (fine + 1) / 2;
+  Dense p(fine, Vector(coarse, 0.0));
+  for (std::size_t i = 0; i < fine; ++i) {
+    p[i][i / 2] = i % 2 == 0 ? 1.0 : 0.5;
+    if (i % 2 == 1 && i / 2 + 1 < coarse) p[i][i / 2 + 1] = 0.5;
+  }
+  return p;
+}
+/// Of a square grid.
+Dense grid_interpolation(std::size_t side) {
+  const Dense line = linear_interpolation(side);
+  const std::size_t coarse = line.front().size();
+  Dense p(side * side, Vector(coarse * coarse, 0.0));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    for (std::size_t j = 0; j < coarse * coarse; ++j) p[i][j] = line[i / side][j / coarse] * line[i % side][j % coarse];
+  }
+  return p;
+}
+
+struct HostLevel {
+  CsrMatrix a;
+  CsrMatrix interpolation;
+  CsrMatrix restriction;
+};
+/// A 5-point grid with wind, so that transposed operators would be noticed, and coarser ones after Galerkin.
+std::vector<HostLevel> grids(std::size_t side, std::size_t levels) {
+  std::vector<HostLevel> result(levels);
+  result[0].a = make_stencil(
+      {.stencil = Stencil::five_point, .nx = static_cast<Index>(side), .ny = static_cast<Index>(side), .wind = 0.3});
+  for (std::size_t l = 0; l + 1 < levels; ++l, side = (side + 1) / 2) {
+    const Dense p = grid_interpolation(side);
+    const Dense r = transposed(p);
+    result[l].interpolation = sparse_of(p, static_cast<Index>(p.front().size()));
+    result[l].restriction = sparse_of(r, static_cast<Index>(p.size()));
+    const Dense coarse = times(r, times(dense_of(result[l].a), p));
+    result[l + 1].a = sparse_of(coarse, static_cast<Index>(coarse.size()));
+  }
+  return result;
+}
+
+using Map = std::function<Vector(const Vector&)>;
+struct HostSmoother {
+  std::vector<SmootherStep> steps;
+  Map m;
+};
+
+/// The textbook's cycles.
+struct Textbook {
+  const std::vector<HostLevel>& levels;
+  const std::vector<HostSmoother>& before;
+  const std::vector<HostSmoother>& after;
+  const Dense* inverse;
+  int visits;
+
+  static void smooth(const CsrMatrix& a, const HostSmoother& smoother, const Vector& b, Vector& x) {
+    Vector d(b.size(), 0.0);
+    bool first = true;
+    for (const SmootherStep& step : smoother.steps) {
+      const Vector z = smoother.m(test::residual(a, b, x));
+      for (std::size_t i = 0; i < d.size(); ++i) d[i] = step.step * z[i] + (first ? 0.0 : step.momentum * d[i]);
+      add(x, 1.0, d);
+      first = false;
+    }
+  }
+  void coarsest(const Vector& b, Vector& x) const {
+    if (inverse == nullptr) {
+      x.assign(b.size(), 0.0);
+      return smooth(levels.back().a, before.back(), b, x);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = test::dot((*inverse)[i], b);
+  }
+  [[nodiscard]] Vector zero(std::size_t l) const { return Vector(static_cast<std::size_t>(levels[l].a.rows), 0.0); }
+  void cycle(std::size_t l, const Vector& b, Vector& x) const {
+    if (l + 1 == levels.size()) return coarsest(b, x);
+    smooth(levels[l].a, before[l], b, x);
+    const Vector coarse = product(levels[l].restriction, test::residual(levels[l].a, b, x));
+    Vector correction = zero(l + 1);
+    const int count = l + 2 == levels.size() ? 1 : visits;
+    for (int v = 0; v < count; ++v) cycle(l + 1, coarse, correction);
+    add(x, 1.0, product(levels[l].interpolation, correction));
+    smooth(levels[l].a, after[l], b, x);
+  }
+  [[nodiscard]] Vector apply(CycleForm form, int cycles, const Vector& b) const {
+    std::vector<Vector> right{b};
+    for (std::size_t l = 0; l + 1 < levels.size(); ++l) right.push_back(product(levels[l].restriction, right.back()));
+    Vector x = zero(0);
+    if (form == CycleForm::cycle) {
+      for (int c = 0; c < cycles; ++c) cycle(0, b, x);
+      return x;
+    }
+    for (std::size_t l = levels.size(); l-- > 0;) {
+      Vector mine = zero(l);
+      const bool from_coarser = l + 1 < levels.size();
+      const Vector correction = from_coarser ? product(levels[l].interpolation, x) : mine;
+      if (form != CycleForm::additive) mine = correction;
+      const bool cycles_here = form == CycleForm::full || !from_coarser;
+      cycles_here ? cycle(l, right[l], mine) : smooth(levels[l].a, before[l], right[l], mine);
+      if (form == CycleForm::additive) add(mine, 1.0, correction);
+      x = mine;
+    }
+    return x;
+  }
+};
+
+enum class By { richardson, chebyshev, chebyshev_fourth, plain, factor };
+constexpr std::array kSmoothers{By::richardson, By::chebyshev, By::chebyshev_fourth, By::plain, By::factor};
+std::string name_of(By by) {
+  constexpr std::array names{"richardson", "chebyshev", "fourth kind", "no preconditioner", "factor"};
+  return names.at(static_cast<std::size_t>(by));
+}
+std::vector<SmootherStep> steps_of(By by, int count) {
+  switch (by) {
+    case By::richardson:
+      return richardson_steps(count, 0.8);
+    case By::plain:
+      return richardson_steps(count, 0.2);
+    case By::chebyshev_fourth:
+      return chebyshev_steps(count, KrylovChebyshev::fourth, 0.0, 2.1);
+    default:
+      return chebyshev_steps(count, KrylovChebyshev::first, 0.2, 2.1);
+  }
+}
+
+class CycleTest : public test::KrylovFixture {
+ protected:
+  /// A hierarchy where the backend has it, and the same on the host.
+  class Hierarchy {
+   public:
+    Hierarchy(const CycleTest& test, std::vector<HostLevel> host, By by, int before, int after, bool has_inverse)
+        : host_(std::move(host)) {
+      for (const HostLevel& level : host_) {
+        const bool coarsest = &level == &host_.back();
+        systems_.push_back(test.system(level.a, with(by), FactorKind::ilu));
+        if (!coarsest) {
+          interpolations_.push_back(test.place(level.interpolation));
+          restrictions_.push_back(test.place(level.restriction));
+        }
+        const Map m = test.preconditioner(*systems_.back(), with(by));
+        before_.push_back({steps_of(by, before), m});
+        after_.push_back({steps_of(by, after), m});
+      }
+      if (!has_inverse) return;
+      dense_ = inverse_of(dense_of(host_.back().a));
+      Vector rows;
+      for (const Vector& row : dense_) rows.insert(rows.end(), row.begin(), row.end());
+      inverse_.emplace(test.place(rows));
+    }
+    std::vector<CycleLevel> levels(int visits) {
+      std::vector<CycleLevel> result;
+      for (std::size_t l = 0; l < host_.size(); ++l) {
+        LinearMap* const m = systems_[l]->map.get();
+        CycleLevel level;
+        level.a = systems_[l]->matrix.view();
+        level.before = {before_[l].steps, m};
+        level.after = {after_[l].steps, m};
+        level.visits = visits;
+        if (l + 1 < host_.size()) {
+          level.interpolation = interpolations_[l].view();
+          level.restriction = restrictions_[l].view();
+        }
+        result.push_back(level);
+      }
+      return result;
+    }
+    const double* inverse() { return inverse_ ? inverse_->data() : nullptr; }
+    [[nodiscard]] Textbook textbook(int visits) const {
+      return {host_, before_, after_, inverse_ ? &dense_ : nullptr, visits};
+    }
+
+   private:
+    static test::With with(By by) {
+      return by == By::plain ? test::With::nothing : by == By::factor ? test::With::factor : test::With::diagonal;
+    }
+    std::vector<HostLevel> host_;
+    std::vector<std::unique_ptr<System>> systems_;
+    std::vector<test::MatrixArrays> interpolations_;
+    std::vector<test::MatrixArrays> restrictions_;
+    std::vector<HostSmoother> before_;
+    std::vector<HostSmoother> after_;
+    Dense dense_;
+    std::optional<test::Array<double>> inverse_;
+  };
+
+  Vector apply(LinearMap& map, const Vector& b) const {
+    test::Array<double> rhs = place(b);
+    test::Array<double> y = place(Vector(b.size(), std::nan("")));
+    map.apply(rhs.data(), y.data(), stream());
+    return y.read();
+  }
+  void expect_as_in_the_textbook(Hierarchy& hierarchy, const CycleOptions& options, int visits,
+                                 std::size_t rows) const {
+    Cycle cycle(context(), hierarchy.levels(visits), hierarchy.inverse(), options);
+    const Vector b = test::right_hand_side(static_cast<Index>(rows));
+    const Vector expected = hierarchy.textbook(visits).apply(options.form, options.cycles, b);
+    const Vector found = apply(cycle, b);
+    EXPECT_LT(test::difference(found, expected), 1e-12);
+    EXPECT_EQ(apply(cycle, b), found) << "the bits of another application";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, CycleTest, testing::ValuesIn(test::krylov_places()),
+                         [](const auto& parameter) { return test::name_of(parameter.param); });
+
+TEST_P(CycleTest, IsTheTextbooksInEachFormWithEachSmoother) {
+  for (const By by : kSmoothers) {
+    Hierarchy hierarchy(*this, grids(13, 3), by, 2, 2, true);
+    for (const CycleForm form : kForms) {
+      for (const int visits : {1, 2}) {
+        SCOPED_TRACE(name_of(by) + ", " + to_string(form) + ", visits " + std::to_string(visits));
+        expect_as_in_the_textbook(hierarchy, {.form = form}, visits, 169);
+      }
+    }
+  }
+}
+
+TEST_P(CycleTest, HasAnyNumberOfSteps) {
+  for (const int before : {0, 1, 2, 3}) {
+    for (const int after : {0, 1, 2}) {
+      SCOPED_TRACE("steps " + std::to_string(before) + " and " + std::to_string(after));
+      Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, before, after, true);
+      for (const CycleForm form : kForms) expect_as_in_the_textbook(hierarchy, {.form = form}, 2, 81);
+    }
+  }
+}
+
+TEST_P(CycleTest, IsRepeatedInAnApplication) {
+  for (const By by : {By::chebyshev, By::factor}) {
+    Hierarchy hierarchy(*this, grids(9, 3), by, 1, 2, true);
+    for (const int cycles : {2, 3}) expect_as_in_the_textbook(hierarchy, {.cycles = cycles}, 1, 81);
+  }
+}
+
+TEST_P(CycleTest, SmoothsTheCoarsestLevelWhereItHasNoInverse) {
+  for (const By by : {By::chebyshev, By::factor}) {
+    Hierarchy hierarchy(*this, grids(9, 2), by, 3, 1, false);
+    for (const CycleForm form : kForms) expect_as_in_the_textbook(hierarchy, {.form = form}, 1, 81);
+  }
+}
+
+TEST_P(CycleTest, OfOneLevelIsWhatIsDoneOnTheCoarsest) {
+  Hierarchy solved(*this, grids(5, 1), By::richardson, 2, 2, true);
+  Hierarchy smoothed(*this, grids(5, 1), By::richardson, 2, 2, false);
+  for (const CycleForm form : kForms) {
+    expect_as_in_the_textbook(solved, {.form = form}, 1, 25);
+    expect_as_in_the_textbook(smoothed, {.form = form}, 1, 25);
+  }
+}
+
+TEST_P(CycleTest, PreconditionsAMethodAndBeatsItsSmoother) {
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 33});
+  std::vector<HostLevel> levels = grids(33, 4);
+  levels[0].a = a;
+  for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
+    const Dense p = dense_of(levels[l].interpolation);
+    const Dense coarse = times(transposed(p), times(dense_of(levels[l].a), p));
+    levels[l + 1].a = sparse_of(coarse, static_cast<Index>(coarse.size()));
+  }
+  Hierarchy hierarchy(*this, levels, By::chebyshev, 2, 2, true);
+  Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse());
+  const auto system = this->system(a, test::With::diagonal);
+  Krylov alone = krylov(*system, {});
+  Krylov with(context(), system->matrix.view(), &cycle, {}, stream());
+  const Vector b = test::right_hand_side(1089);
+  const KrylovTolerances tolerances{.relative = 1e-9};
+  const Solved by_smoother = solve(alone, b, tolerances);
+  const Solved by_cycle = solve(with, b, tolerances);
+  EXPECT_TRUE(by_cycle.outcome.converged());
+  EXPECT_LT(test::relative_residual(a, b, by_cycle.x), 1e-7);
+  EXPECT_LT(4 * by_cycle.outcome.iterations, by_smoother.outcome.iterations);
+  EXPECT_EQ(solve(with, b, tolerances).x, by_cycle.x);
+}
+
+TEST_P(CycleTest, GoesByTheValuesOfNow) {
+  Hierarchy hierarchy(*this, grids(9, 2), By::plain, 1, 1, true);
+  Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse());
+  const Vector b = test::right_hand_side(81);
+  Vector twice = b;
+  add(twice, 1.0, b);
+  Vector expected = apply(cycle, b);
+  for (double& one : expected) one *= 2.0;
+  EXPECT_LT(test::difference(apply(cycle, twice), expected), 1e-13);
+  const Vector bad(81, std::nan(""));
+  EXPECT_TRUE(std::isnan(apply(cycle, bad)[40]));
+}
+
+TEST_P(CycleTest, SaysWhatItIsMadeOf) {
+  Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, 2, 2, true);
+  const Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse());
+  // On the finest level a first step, which has no product; then of each level but the coarsest a step, the residual,
+  // the restriction with the next level's first step, the interpolation and two steps; the coarsest solve.
+  EXPECT_EQ(cycle.info().stages, 1 + 2 * 6 + 1);
+  EXPECT_EQ(cycle.info().calls, 0);
+  EXPECT_TRUE(cycle.info().may_be_captured);
+  EXPECT_GT(cycle.info().bytes_of_cycle, 8.0 * 5 * 81 * 5);
+  Hierarchy by_factor(*this, grids(9, 3), By::factor, 1, 1, true);
+  EXPECT_EQ(Cycle(context(), by_factor.levels(1), by_factor.inverse()).info().calls, 4);
+}
+
+TEST_P(CycleTest, RefusesSizesThatDoNotFit) {
+  Hierarchy hierarchy(*this, grids(9, 3), By::richardson, 1, 1, true);
+  const auto refused = [&](const auto& spoil, CycleOptions options = {}) {
+    std::vector<CycleLevel> levels = hierarchy.levels(1);
+    spoil(levels);
+    EXPECT_THROW(Cycle(context(), levels, hierarchy.inverse(), options), InvalidInput);
+  };
+  refused([](auto& levels) { levels.clear(); });
+  refused([](auto& levels) { levels[0].interpolation = levels[1].interpolation; });
+  refused([](auto& levels) { std::swap(levels[0].interpolation, levels[0].restriction); });
+  refused([](auto& levels) { levels[1].visits = 0; });
+  refused([](auto& levels) { levels[1].a = levels[0].interpolation; });
+  refused([](auto&) {}, {.cycles = 0});
+  refused([](auto&) {}, {.form = CycleForm::full, .cycles = 2});
+  EXPECT_THROW(chebyshev_steps(2, KrylovChebyshev::first, 0.0, 1.0), InvalidInput);
+  EXPECT_THROW(chebyshev_steps(2, KrylovChebyshev::fourth, 0.0, 0.0), InvalidInput);
+}
+
+}  // namespace
+}  // namespace taskdag
