@@ -143,7 +143,8 @@ class Application {
     states_[0] = {b, nullptr, begins_in_y ? y : own, begins_in_y ? own : y, true, false};
   }
 
-  void run() {
+  /// Returns where the solution of the finest level is then.
+  const double* run() {
     switch (options_.form) {
       case CycleForm::cycle:
         for (int c = 0; c < options_.cycles; ++c) cycle(0);
@@ -159,9 +160,8 @@ class Application {
         break;
     }
     settle(0);
+    return states_[0].x;
   }
-  /// Where the solution of the finest level is.
-  [[nodiscard]] const double* solution() const { return states_[0].x; }
 
  private:
   struct State {
@@ -364,8 +364,7 @@ class Cycle::Impl {
     double* const y = levels_[0].x[1].data();
     const cycles::CountedStages stages{info_};
     cycles::Application application(levels_, inverse_, options_, stages, nullptr, y, true);
-    application.run();
-    begins_in_y_ = application.solution() == y;
+    begins_in_y_ = application.run() == y;
   }
   template <class Stages>
   void run(const Stages& stages, const double* b, double* y) const {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Krylov solves with PETSc's loop and with ours around the same preconditioner, by a program that knows PETSc alone; rows
-# to CSV. Iterations are to be equal (one apart; two in a hundred above a hundred).
+# Krylov solves with PETSc's loop and with ours around the same preconditioner, of PETSc's GAMG with PETSc's cycle and with
+# ours, by a program that knows PETSc alone; rows to CSV. Iterations are to be equal (one apart; two in a hundred above a hundred).
 # usage: krylov.sh PLAIN PLUGIN CSV
 #   PLAIN, PLUGIN        taskdag_plain, which knows PETSc alone, and libpetsctaskdag.so of a build
 #   BINARIES             a folder of matrices in PETSc's format: solved, too [none]
@@ -14,7 +14,7 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve of ours fails where PETSc's does not, or iterations differ.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,16s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,17s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse} LIMIT=${LIMIT:-60}
 
@@ -50,7 +50,7 @@ compare() {
   local theirs ours
   MAY_FAIL=1 one "$1" "$2" petsc "${@:3}" -taskdag_ksp off
   theirs="$(value iterations) $status"
-  MAY_FAIL=1 one "$1" "$2" ours "${@:3}" -taskdag_ksp on
+  MAY_FAIL=1 one "$1" "$2" ours "${@:3}" -taskdag_ksp on -taskdag_mg
   ours="$(value iterations) $status"
   awk -v theirs="$theirs" -v ours="$ours" 'BEGIN {
     split(theirs, a); split(ours, b)
@@ -66,7 +66,7 @@ all() {
   if [ "$kind" = spd ]; then
     pair "$problem" "cg jacobi" "${@:3}" -ksp_type cg -pc_type jacobi
     pair "$problem" "cg icc" "${@:3}" -ksp_type cg "${taskdag[@]}" icc
-    [ ${#ranks[@]} = 1 ] || across "$problem" "${@:3}"
+    if [ ${#ranks[@]} = 1 ]; then pair "$problem" "cg gamg" "${@:3}" -ksp_type cg -pc_type gamg; else across "$problem" "${@:3}"; fi
   fi
   pair "$problem" "bcgs ilu" "${@:3}" -ksp_type bcgs "${taskdag[@]}" ilu
   pair "$problem" "gmres ilu" "${@:3}" -ksp_type gmres "${taskdag[@]}" ilu
@@ -80,7 +80,7 @@ across() {
   pair "$1" "cg icc across" "${@:2}" -ksp_type cg "${taskdag[@]}" icc "${whole[@]}"
 }
 
-flat=(45 250 500 1000 2000) cubes=(30 60 100) still=()
+flat=(45 250 500 1000 2000) cubes=(30 60 100) still=(60 100 160)
 [ ${#ranks[@]} = 1 ] || { flat=(500 1000 2000) cubes=(100 200) still=(64 100 160 200); }
 [ -z "${SMOKE:-}" ] || { flat=(20) cubes=(6) still=(7); }
 for n in "${flat[@]}"; do all "5-point $n^2" spd -stencil 5 -n "$n"; done
