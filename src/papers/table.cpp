@@ -1,5 +1,7 @@
 /// \file
 /// The one function that leaves libtaskdag_papers.
+#include <taskdag_build/name.hpp>
+
 #include "kernels/papers/papers.hpp"
 #include "papers/boehnlein/schedules.hpp"
 #include "papers/chen/colouring/program.hpp"

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <taskdag_build/name.hpp>
 
 #include "kernels/papers/own_memory.hpp"
 #include "kernels/papers/papers.hpp"
