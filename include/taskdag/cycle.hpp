@@ -55,6 +55,9 @@ struct CycleLevel {
 struct CycleOptions {
   CycleForm form = CycleForm::cycle;
   int cycles = 1;  ///< of an application, from the solution so far; CycleForm::cycle alone
+  /// CUDA: what a cycle does on its small levels is one launch, where smoothers there are no calls. The bits are the
+  /// same.
+  bool together = true;
 };
 
 /// What a cycle is made of.

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/cuda/generation.hpp"
+#include "backends/cuda/clusters.hpp"
 #include "backends/cuda/launch.hpp"
 #include "krylov/loop.hpp"
 #include "krylov/method.hpp"
@@ -139,22 +139,6 @@ inline const Context& require_loading(const Context& context) {
   }();
   if (refused) throw Unsupported("the GPU is in a mode, as under MPS, that has no loops (CUDA Dynamic Parallelism)");
   return context;
-}
-
-/// Blocks of the largest cluster of such kernels that device and code have room for; 1: there are none.
-template <class Kernel>
-int largest_cluster(Kernel* kernel, std::size_t shared_bytes) {
-  if (cuda::generation() < 90) return 1;
-  engine::detail::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                        "allowing large clusters");
-  for (const int blocks : {16, 8}) {
-    cuda::Launch launch(blocks, engine::BlockFlow::threads, shared_bytes, nullptr);
-    int room = 0;
-    const cudaError_t asked = cudaOccupancyMaxActiveClusters(&room, kernel, &launch.clusters_of(blocks).config());
-    if (asked == cudaSuccess && room > 0) return blocks;
-    static_cast<void>(cudaGetLastError());
-  }
-  return 1;
 }
 
 /// The form that `wanted` stands for, and why.
@@ -310,7 +294,8 @@ class CudaLoop final : public Loop {
       const bool possible = input.options.form == KrylovForm::automatic && entries <= Method::cluster_entries;
       if (input.system.preconditioning == Preconditioning::call || (!asked && !possible)) return 0;
       const std::uint32_t tiles = engine::LoopShape::of(input.system.rows, row_threads_).tiles;
-      const int cluster = largest_cluster(block_kernel<Method>, most_shared_bytes);
+      const int cluster = cuda::largest_cluster(reinterpret_cast<const void*>(&block_kernel<Method>),
+                                                engine::BlockFlow::threads, most_shared_bytes);
       blocks_ = std::min(cluster, static_cast<int>(std::bit_ceil(tiles)));
       room_ = room_of(input.system);
       return cluster > 1 ? input.system.rows : Method::one_block_rows;

@@ -1,0 +1,195 @@
+/// \file
+/// The order of a cycle's stages.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "cycles/levels.hpp"
+#include "cycles/stages.hpp"
+
+namespace taskdag::cycles {
+
+/// One application: where the solution of each level is, and what is known of it.
+template <class Stages>
+class Application {
+ public:
+  /// begins_in_y: the finest level's solution begins in y, else in the level's own array.
+  Application(const std::vector<Level>& levels, const double* inverse, const CycleOptions& options,
+              const Stages& stages, const double* b, double* y, bool begins_in_y)
+      : levels_(levels), inverse_(inverse), options_(options), stages_(stages), states_(levels.size()) {
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      states_[l] = {levels[l].b.data(), levels[l].b.data(), levels[l].x[0].data(), levels[l].x[1].data(), true, false};
+    }
+    double* const own = levels[0].x[0].data();
+    states_[0] = {b, nullptr, begins_in_y ? y : own, begins_in_y ? own : y, true, false};
+  }
+
+  /// Returns where the solution of the finest level is then.
+  const double* run() {
+    switch (options_.form) {
+      case CycleForm::cycle:
+        for (int c = 0; c < options_.cycles; ++c) cycle(0);
+        break;
+      case CycleForm::additive:
+        run_additive();
+        break;
+      case CycleForm::full:
+        climb([&](std::size_t l) { cycle(l); });
+        break;
+      case CycleForm::kaskade:
+        climb([&](std::size_t l) { is_coarsest(l) ? solve_coarsest() : smooth(l, levels_[l].before); });
+        break;
+    }
+    settle(0);
+    return states_[0].x;
+  }
+  /// What a cycle does on the levels from `first` on, once they have a right-hand side; returns where the solution is.
+  double* run_from(std::size_t first) {
+    begin(first, true);
+    correct_below(first - 1);
+    settle(first);
+    return states_[first].x;
+  }
+
+ private:
+  struct State {
+    const double* b;
+    double* own_b;  ///< the same, where it is the level's own
+    double* x;      ///< the solution so far
+    double* other;  ///< that a step of a smoother writes to
+    bool zero;      ///< x is zero, and has not been written
+    bool begun;     ///< the first step of the smoother has been done
+  };
+
+  [[nodiscard]] bool is_coarsest(std::size_t l) const { return l + 1 == levels_.size(); }
+
+  void cycle(std::size_t l) {
+    if (is_coarsest(l)) return solve_coarsest();
+    smooth(l, levels_[l].before);
+    restrict_from(l, residual_of(l), true);
+    correct_below(l);
+    interpolate_to(l);
+    smooth(l, levels_[l].after);
+  }
+  void correct_below(std::size_t l) {
+    if (stages_.small != nullptr && stages_.small->first == l + 1) {
+      stages_.run_small();
+      states_[l + 1].x = stages_.small->solution;
+      states_[l + 1].zero = states_[l + 1].begun = false;
+      return;
+    }
+    const int visits = is_coarsest(l + 1) ? 1 : levels_[l].visits;
+    for (int v = 0; v < visits; ++v) cycle(l + 1);
+  }
+  void run_additive() {
+    for (std::size_t l = 0; l + 1 < levels_.size(); ++l) restrict_from(l, states_[l].b, false);
+    for (std::size_t l = 0; l + 1 < levels_.size(); ++l) smooth(l, levels_[l].before);
+    solve_coarsest();
+    for (std::size_t l = levels_.size() - 1; l-- > 0;) interpolate_to(l);
+  }
+  /// From the coarsest level to the finest one, each beginning with what the one before has found.
+  template <class Work>
+  void climb(const Work& work) {
+    for (std::size_t l = 0; l + 1 < levels_.size(); ++l) restrict_from(l, states_[l].b, false);
+    for (std::size_t l = levels_.size(); l-- > 0;) {
+      work(l);
+      if (l > 0) {
+        states_[l - 1].zero = true;
+        interpolate_to(l - 1);
+      }
+    }
+  }
+
+  void solve_coarsest() {
+    const std::size_t l = levels_.size() - 1;
+    State& s = states_[l];
+    if (inverse_ == nullptr) {
+      s.zero = !s.begun;
+      return smooth(l, levels_[l].before);
+    }
+    stages_.run(levels_[l].a, DenseProduct{inverse_, levels_[l].rows(), s.b, s.x});
+    s.zero = false;
+  }
+
+  void smooth(std::size_t l, const CycleSmoother& smoother) {
+    const bool begun = std::exchange(states_[l].begun, false);
+    for (std::size_t k = begun ? 1 : 0; k < smoother.steps.size(); ++k) {
+      calls(smoother) ? step_by_call(l, smoother, k) : step(l, smoother, k);
+    }
+  }
+  [[nodiscard]] Step step_of(std::size_t l, const CycleSmoother& smoother, std::size_t k) const {
+    const bool keeps = k + 1 < smoother.steps.size() && smoother.steps[k + 1].momentum != 0.0;
+    const double* const diagonal = smoother.preconditioner == nullptr ? nullptr : smoother.preconditioner->diagonal();
+    return {smoother.steps[k].step, k == 0 ? 0.0 : smoother.steps[k].momentum, diagonal, levels_[l].direction.data(),
+            keeps};
+  }
+  void step(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
+    State& s = states_[l];
+    const Step step = step_of(l, smoother, k);
+    if (s.zero) {
+      stages_.run(levels_[l].a, FirstStep{step, s.b, s.x});
+      s.zero = false;
+      return;
+    }
+    stages_.run(levels_[l].a, SmootherStage{levels_[l].a.rows(), step, s.b, s.x, s.other});
+    std::swap(s.x, s.other);
+  }
+  void step_by_call(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
+    State& s = states_[l];
+    double* const z = levels_[l].scaled.data();
+    stages_.apply(*smoother.preconditioner, residual_of(l), z);
+    Step step = step_of(l, smoother, k);
+    step.diagonal = nullptr;  // M⁻¹ has been applied
+    stages_.run(levels_[l].a, Update{step, z, s.x, s.zero});
+    s.zero = false;
+  }
+
+  const double* residual_of(std::size_t l) {
+    const State& s = states_[l];
+    if (s.zero) return s.b;
+    double* const r = levels_[l].residual.data();
+    stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), s.b, s.x, r});
+    return r;
+  }
+  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that the
+  /// first step may be made where that right-hand side is.
+  void begin(std::size_t l, bool smooths) {
+    State& s = states_[l];
+    const CycleSmoother& smoother = levels_[l].before;
+    const bool solved = is_coarsest(l) && inverse_ != nullptr;
+    s.x = levels_[l].x[0].data();
+    s.other = levels_[l].x[1].data();
+    s.begun = smooths && !solved && !smoother.steps.empty() && !calls(smoother);
+    s.zero = !s.begun;
+  }
+  void restrict_from(std::size_t l, const double* r, bool smooths) {
+    begin(l + 1, smooths);
+    const State& coarse = states_[l + 1];
+    Restriction stage{levels_[l].restriction.rows(), r, coarse.own_b, {}, nullptr};
+    if (coarse.begun) {
+      stage.step = step_of(l + 1, levels_[l + 1].before, 0);
+      stage.x = coarse.x;
+    }
+    stages_.run(levels_[l].restriction, stage);
+  }
+  void interpolate_to(std::size_t l) {
+    settle(l + 1);
+    State& s = states_[l];
+    stages_.run(levels_[l].interpolation,
+                Interpolation{levels_[l].interpolation.rows(), states_[l + 1].x, s.x, s.zero});
+    s.zero = false;
+  }
+  /// Writes a solution that is zero because nothing has been done for it.
+  void settle(std::size_t l) {
+    if (std::exchange(states_[l].zero, false)) stages_.run(levels_[l].a, Zero{states_[l].x});
+  }
+
+  const std::vector<Level>& levels_;
+  const double* inverse_;
+  const CycleOptions& options_;
+  const Stages& stages_;
+  std::vector<State> states_;
+};
+
+}  // namespace taskdag::cycles
