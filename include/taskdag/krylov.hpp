@@ -10,6 +10,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/engine/report.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/rank_group.hpp"
@@ -249,6 +250,16 @@ class TASKDAG_API Krylov {
   KrylovOutcome begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
   KrylovOutcome go_on(std::int64_t iterations, Stream stream = {});
   void end(Stream stream = {});
+
+  /// go_on(1), recorded: `trace` gets a span for each stage and for each call of the preconditioner, which has the name
+  /// "preconditioner", for engine::write_chrome_trace(). None where the solve has ended. All bits are those of an
+  /// iteration that is not recorded, and no other iteration takes longer for it.
+  ///
+  /// On host threads each thread has a span for its tasks of a stage, and thread 0 one for what it does with the sums
+  /// ("NAME: finish", on several ranks with the wait for the others) and for the preconditioner. On CUDA a span is of
+  /// the whole device, and the time that launches take is in it; the iteration runs as a graph of its own, or driven by
+  /// the host where the loop is. Waits for `stream`. Other ranks of a solve may call go_on(1).
+  KrylovOutcome trace_iteration(engine::Report& trace, Stream stream = {});
 
   [[nodiscard]] KrylovInfo info() const;
 

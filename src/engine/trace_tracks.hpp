@@ -26,7 +26,7 @@ struct Tracks {
 
 /// @throws InvalidInput for Backend::automatic and for an event whose type the report does not have
 Tracks tracks_of(const Report& report, Backend backend);
-/// "SM 5", "host thread 5".
+/// "SM 5", "all SMs", "host thread 5".
 std::string processor_name(Backend backend, std::uint32_t processor);
 /// @throws InvalidInput for an event whose type the report does not have
 void check_types(const Report& report);

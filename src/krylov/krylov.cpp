@@ -213,6 +213,16 @@ class Krylov::Impl {
     or_lose([&] { run_until(outcome_.iterations + std::max<std::int64_t>(iterations, 0), stream); });
     return outcome_;
   }
+  KrylovOutcome trace_iteration(engine::Report& trace, Stream stream) {
+    if (!begun_) throw InvalidInput("an iteration of a Krylov method is traced only after it has begun");
+    trace = {};
+    if (outcome_.reason != KrylovReason::iterating) return outcome_;
+    or_lose([&] {
+      trace = loop_->trace(outcome_.iterations + 1, stream);
+      static_cast<void>(fetch(stream));
+    });
+    return outcome_;
+  }
   void end(Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method ends only after it has begun");
     or_lose([&] { loop_->end(stream); });
@@ -374,6 +384,9 @@ KrylovOutcome Krylov::begin(const double* b, double* x, bool guess, const Krylov
   return impl_->begin({b, x, guess, tolerances}, stream);
 }
 KrylovOutcome Krylov::go_on(std::int64_t iterations, Stream stream) { return impl_->go_on(iterations, stream); }
+KrylovOutcome Krylov::trace_iteration(engine::Report& trace, Stream stream) {
+  return impl_->trace_iteration(trace, stream);
+}
 void Krylov::end(Stream stream) { impl_->end(stream); }
 KrylovInfo Krylov::info() const { return impl_->info(); }
 

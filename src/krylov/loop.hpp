@@ -10,6 +10,7 @@
 #include "krylov/system.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/memory.hpp"
+#include "taskdag/engine/report.hpp"
 #include "taskdag/krylov.hpp"
 
 namespace taskdag::krylov {
@@ -88,6 +89,8 @@ class Loop {
   virtual void begin(const Start& start, std::int64_t pause_at, Stream stream) = 0;
   /// Iterations until there is a reason, or until there have been pause_at. `first`: none since begin().
   virtual void go_on(std::int64_t pause_at, bool first, Stream stream) = 0;
+  /// As go_on(), after a fetch(), with a span for each stage and call (engine/loop/trace.hpp). Waits.
+  virtual engine::Report trace(std::int64_t pause_at, Stream stream) = 0;
   virtual Control fetch(std::vector<double>& norms, Stream stream) = 0;
   /// After fetch(): adds what stands beside those `count` norms, or what the method keeps in place of that. Only where
   /// the options ask for it.

@@ -208,10 +208,7 @@ class CudaLoop final : public Loop {
   void go_on(std::int64_t pause_at, bool first, Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());
     const auto s = static_cast<cudaStream_t>(stream.handle);
-    if (!first) {
-      resume_kernel<<<1, 1, 0, s>>>(data_.loop, pause_at);
-      engine::detail::check(cudaGetLastError(), "going on with a solve");
-    }
+    if (!first) resume(pause_at, s);
     switch (choice_.form) {
       case KrylovForm::graph:
         return graph().launch(s);
@@ -222,6 +219,20 @@ class CudaLoop final : public Loop {
       default:
         return drive(s);
     }
+  }
+  /// By launches, also where the loop is in one block: in a graph, as far as there are such.
+  engine::Report trace(std::int64_t pause_at, Stream stream) override {
+    const engine::detail::CurrentDevice current(context_.device());
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    engine::StreamTrace trace(context_);
+    resume(pause_at, s);
+    if (choice_.form == KrylovForm::host_driven || !engine::graphs_have_loops) {
+      drive(s, &trace);
+      return trace.report(s);
+    }
+    const auto graph = make_graph(&trace);
+    graph->launch(s);
+    return trace.report(s);
   }
   Control fetch(std::vector<double>& norms, Stream stream) override {
     using engine::detail::check;
@@ -302,35 +313,41 @@ class CudaLoop final : public Loop {
     }
     return 0;
   }
+  void resume(std::int64_t pause_at, cudaStream_t stream) const {
+    resume_kernel<<<1, 1, 0, stream>>>(data_.loop, pause_at);
+    engine::detail::check(cudaGetLastError(), "going on with a solve");
+  }
+  /// trace: as of turns().
+  [[nodiscard]] std::unique_ptr<WhileGraph> make_graph(engine::StreamTrace* trace = nullptr) const {
+    return std::make_unique<WhileGraph>(
+        data_, [&](cudaStream_t stream, const typename Method::Data& data) { turns(stream, data, trace); });
+  }
   const WhileGraph& graph() {
-    if (!graph_) {
-      graph_ = std::make_unique<WhileGraph>(
-          data_, [&](cudaStream_t stream, const typename Method::Data& data) { turns(stream, data); });
-    }
+    if (!graph_) graph_ = make_graph();
     return *graph_;
   }
   /// The host's loop: an iteration, and a look at the word.
-  void drive(cudaStream_t stream) {
+  void drive(cudaStream_t stream, engine::StreamTrace* trace = nullptr) {
     using engine::detail::check;
     auto* again = reinterpret_cast<std::uint32_t*>(fetched_.data());
     while (true) {
       check(cudaMemcpyAsync(again, again_, sizeof(*again), cudaMemcpyDeviceToHost, stream), "looking at a loop");
       check(cudaStreamSynchronize(stream), "waiting for an iteration");
       if (*again == 0) return;
-      turns(stream, data_);
+      turns(stream, data_, trace);
     }
   }
   /// Iterations between two looks at the condition, which take about as long as two stages. Those after the last one
-  /// have stages that do nothing; a preconditioner that is a call would be applied.
-  void turns(cudaStream_t stream, const typename Method::Data& data) {
+  /// have stages that do nothing; a preconditioner that is a call would be applied. A trace gets one of them alone.
+  void turns(cudaStream_t stream, const typename Method::Data& data, engine::StreamTrace* trace) const {
     if constexpr (requires { Method::turns_at_once; }) {
-      if (data.system.preconditioning != Preconditioning::call) {
+      if (data.system.preconditioning != Preconditioning::call && trace == nullptr) {
         engine::StreamFlow flow(stream, scratch_, row_threads_, again_);
         for (int k = 0; k < Method::turns_at_once; ++k) Method::turn(flow, data, calls_);
         return;
       }
     }
-    engine::StreamFlow flow(stream, scratch_, row_threads_);
+    engine::StreamFlow flow(stream, scratch_, row_threads_, nullptr, trace);
     Method::turn(flow, data, calls_);
   }
 

@@ -8,6 +8,7 @@
 #include "krylov/loop.hpp"
 #include "krylov/method.hpp"
 #include "taskdag/engine/loop/host.hpp"
+#include "taskdag/engine/loop/trace.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
@@ -39,10 +40,12 @@ class HostLoop final : public Loop {
     again_ = 0;
     Method::start(flow_, data_, calls_, start);
   }
-  void go_on(std::int64_t pause_at, bool /*first*/, Stream /*stream*/) override {
-    control_.pause_at = pause_at;
-    again_ = control_.reason == 0 && control_.iterations < pause_at ? 1U : 0U;
-    while (again_ != 0) Method::turn(flow_, data_, calls_);
+  void go_on(std::int64_t pause_at, bool /*first*/, Stream /*stream*/) override { run_until(pause_at, flow_); }
+  engine::Report trace(std::int64_t pause_at, Stream /*stream*/) override {
+    engine::HostTrace trace(cut_.size() - 1);
+    engine::HostFlow flow(context_, cut_, data_.system.halo.links, &trace);
+    run_until(pause_at, flow);
+    return trace.report();
   }
   Control fetch(std::vector<double>& norms, Stream /*stream*/) override {
     norms.assign(norms_.begin(), norms_.begin() + control_.kept);
@@ -63,6 +66,12 @@ class HostLoop final : public Loop {
   }
 
  private:
+  void run_until(std::int64_t pause_at, engine::HostFlow& flow) {
+    control_.pause_at = pause_at;
+    again_ = control_.reason == 0 && control_.iterations < pause_at ? 1U : 0U;
+    while (again_ != 0) Method::turn(flow, data_, calls_);
+  }
+
   Context context_;
   Calls calls_;
   std::int64_t entries_;

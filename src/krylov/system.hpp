@@ -285,6 +285,7 @@ struct Calls {
 };
 /// One application of it.
 struct Application {
+  static constexpr const char* name = "preconditioner";
   LinearMap* map;
   const double* x;
   double* y;

@@ -157,6 +157,28 @@ TEST_P(KrylovRanks, BitsRepeat) {
   EXPECT_GT(first->size(), 20U);
 }
 
+/// One rank records an iteration that the others make as usual.
+TEST_P(KrylovRanks, OneOfThemMayRecordAnIteration) {
+  const CsrMatrix a = grid(30);
+  const Vector b = rhs_of(a);
+  const auto thrown = on_ranks(a, even_cut(a.rows, 2), [&](Rank& rank, const RankGroup& group) {
+    rank.precondition(With::factor);
+    rank.make({.method = KrylovMethod::cg});
+    Vector x(b.size(), 0.0);
+    const KrylovOutcome expected = rank.solve(b, x, false, {});
+    rank.begin(b);
+    engine::Report report;
+    KrylovOutcome outcome = group.rank() == 0 ? rank.krylov().trace_iteration(report) : rank.krylov().go_on(1);
+    EXPECT_EQ(outcome.iterations, 1);
+    EXPECT_EQ(report.events.empty(), group.rank() != 0);
+    outcome = rank.krylov().go_on(1000);
+    EXPECT_EQ(outcome.norms, expected.norms);
+    EXPECT_EQ(outcome.reason, expected.reason);
+    rank.krylov().end();
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+}
+
 /// One NaN on one rank ends the solves of all, for the same reason.
 TEST_P(KrylovRanks, NanOfOneIsThatOfAll) {
   const CsrMatrix a = grid(20);

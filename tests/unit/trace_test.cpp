@@ -120,6 +120,14 @@ TEST(ChromeTrace, PutsTeamsOfDiscreteKernelsIntoSlots) {
   EXPECT_EQ(of_kind(trace, "X").size(), 200U);
 }
 
+TEST(ChromeTrace, NamesWhatAllMultiprocessorsHaveAPartIn) {
+  Report report = with_types({"a"});
+  const std::uint16_t all = TraceEvent::all_multiprocessors;
+  report.events = {event(0, 10, 20, 0, all, 0), event(20, 20, 30, 0, all, 0), event(0, 10, 20, 3, 0, 0)};
+  EXPECT_EQ(track_names(chrome(report, Backend::cuda)),
+            (std::map<int, std::string>{{0, "SM 0 team 3"}, {1, "all SMs"}}));
+}
+
 TEST(ChromeTrace, OrdersEventsByStartAndKeepsEachOfManyOnItsOwnTrack) {
   Report report = with_types({"a", "b", "c"});
   std::mt19937_64 random(1);

@@ -47,8 +47,8 @@ TASKDAG_API std::string describe(const Latencies& latencies);
 /// A task is a complete event: `name` and `cat` its type; `ts` and `dur` in microseconds, from the first start on;
 /// `pid` the backend; `tid` the track; args `latency_ns` (clamped), `created_us` and `team`. Tracks are named "host
 /// thread 3", "SM 5 team 12", "SM 5 team 12 worker 2" where a team's workers run side by side, and "SM 5 slot 3" where
-/// an SM has seen so many teams (discrete kernels) that a track for each says nothing. Events stand in the order of
-/// their starts.
+/// an SM has seen so many teams (discrete kernels) that a track for each says nothing; "all SMs" has the spans of a
+/// loop. Events stand in the order of their starts.
 /// @param backend the context's: it names processors. @throws InvalidInput for Backend::automatic and for an event
 /// whose type the report does not have; Error if the file cannot be written
 TASKDAG_API void write_chrome_trace(const Report& report, Backend backend, const std::string& path);

@@ -21,6 +21,7 @@
 #include "taskdag/engine/cuda/owners.cuh"
 #include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
+#include "taskdag/engine/loop/trace.cuh"
 
 TASKDAG_ENGINE_BEGIN
 
@@ -302,9 +303,13 @@ class StreamFlow {
   static constexpr bool calls = true;
 
   /// size: threads that share a task of a stage with parts. again: a condition's word; once it is 0, stages that have
-  /// been launched all the same do nothing. Null: all are done.
-  StreamFlow(cudaStream_t stream, const LoopScratch& scratch, int size, const std::uint32_t* again = nullptr)
-      : stream_(stream), scratch_(scratch), size_(size), again_(again) {}
+  /// been launched all the same do nothing. Null: all are done. trace: gets a span for each stage and call, from now
+  /// on; null: none are recorded. It must outlive the work.
+  StreamFlow(cudaStream_t stream, const LoopScratch& scratch, int size, const std::uint32_t* again = nullptr,
+             StreamTrace* trace = nullptr)
+      : stream_(stream), scratch_(scratch), size_(size), again_(again), trace_(trace) {
+    begin_span();
+  }
 
   template <class S>
   void stage(const S& stage, std::uint32_t tasks) {
@@ -316,25 +321,47 @@ class StreamFlow {
       detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     }
     detail::check(cudaGetLastError(), S::name);
+    end_span(S::name, tasks);
   }
   template <class Call>
   void call(const Call& call) {
     call(Stream{stream_});
+    end_span(Call::name, 1);
   }
   /// Where the condition has a node, the stream is being captured, and the graph gets it. Else the host waits for the
   /// condition's word.
   template <class Body>
   void when(const LoopCondition& condition, const Body& body) {
-    if (condition.node != 0) return capture(condition, cudaGraphCondTypeIf, body);
-    if (holds(condition)) body();
+    if (condition.node != 0) {
+      capture(condition, cudaGraphCondTypeIf, body);
+    } else if (holds(condition)) {
+      run(body);
+    }
+    begin_span();
   }
   template <class Body>
   void repeat(const LoopCondition& condition, const Body& body) {
-    if (condition.node != 0) return capture(condition, cudaGraphCondTypeWhile, body);
-    while (holds(condition)) body();
+    if (condition.node != 0) {
+      capture(condition, cudaGraphCondTypeWhile, body);
+    } else {
+      while (holds(condition)) run(body);
+    }
+    begin_span();
   }
 
  private:
+  /// Where no stage or call ends: what a look at a condition takes is part of no span.
+  void begin_span() const {
+    if (trace_ != nullptr) trace_->begin(stream_);
+  }
+  void end_span(const char* name, std::uint32_t tasks) const {
+    if (trace_ != nullptr) trace_->end(stream_, name, tasks);
+  }
+  template <class Body>
+  void run(const Body& body) const {
+    begin_span();
+    body();
+  }
   /// As many blocks as may be of use: more than a device has at a time would only be waited for.
   static std::uint32_t blocks_of_tile(const LoopShape& shape, std::uint32_t most_slices) {
     constexpr std::uint32_t enough = 1024;
@@ -347,7 +374,7 @@ class StreamFlow {
     const detail::UniqueStream stream = detail::UniqueStream::create();
     const cudaStream_t outside = std::exchange(stream_, stream.get());
     try {
-      detail::capture_to_graph(stream_, inside, body);
+      detail::capture_to_graph(stream_, inside, [&] { run(body); });
     } catch (...) {
       stream_ = outside;
       throw;
@@ -366,6 +393,7 @@ class StreamFlow {
   LoopScratch scratch_;
   int size_;
   const std::uint32_t* again_;
+  StreamTrace* trace_;
 };
 
 namespace detail {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
+#include "taskdag/engine/loop/trace.hpp"
 #include "taskdag/engine/threads.hpp"
 
 TASKDAG_ENGINE_BEGIN
@@ -21,6 +23,24 @@ struct alignas(128) HostSums {
   double value[16];
 };
 
+/// A span of a thread, as long as the object lives; nothing without a trace.
+class HostSpan {
+ public:
+  HostSpan(HostTrace* trace, const HostTrace::Ready& what, int thread)
+      : trace_(trace), what_(what), thread_(thread), start_(trace != nullptr ? clock_ns() : 0) {}
+  HostSpan(const HostSpan&) = delete;
+  HostSpan& operator=(const HostSpan&) = delete;
+  ~HostSpan() {
+    if (trace_ != nullptr) trace_->add(thread_, what_, start_, clock_ns());
+  }
+
+ private:
+  HostTrace* trace_;
+  HostTrace::Ready what_;
+  int thread_;
+  std::uint64_t start_;
+};
+
 }  // namespace detail
 
 /// Tasks are shared out in runs of consecutive ones, a run for each thread.
@@ -30,9 +50,11 @@ class HostFlow {
 
   /// cut: ascending numbers, one more than there are threads at work: all of the context's or one. Thread t has the
   /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. links: of the
-  /// ranks over which sums are added up; null: there is one. All must outlive it.
-  HostFlow(const Context& context, const std::vector<std::uint32_t>& cut, RankLinks* links = nullptr)
-      : context_(context), cut_(cut), links_(links), sums_(cut.size() - 1) {}
+  /// ranks over which sums are added up; null: there is one. trace: of as many threads, gets spans of all that runs;
+  /// null: none are recorded. All must outlive it.
+  HostFlow(const Context& context, const std::vector<std::uint32_t>& cut, RankLinks* links = nullptr,
+           HostTrace* trace = nullptr)
+      : context_(context), cut_(cut), links_(links), trace_(trace), sums_(cut.size() - 1) {}
 
   template <class S>
   void stage(const S& stage, std::uint32_t tasks) {
@@ -41,13 +63,18 @@ class HostFlow {
     if constexpr (stage_has_slices<S>) {
       run_slices(stage, tasks);
     } else {
-      run([&](int thread) { add_up(stage, thread, tasks, sums_[static_cast<std::size_t>(thread)].value); });
+      const HostTrace::Ready what = ready(S::name, tasks);
+      run([&](int thread) {
+        const detail::HostSpan span(trace_, what, thread);
+        add_up(stage, thread, tasks, sums_[static_cast<std::size_t>(thread)].value);
+      });
       finish(stage, sums_.data());
     }
   }
 
   template <class Call>
   void call(const Call& call) {
+    const detail::HostSpan span(trace_, ready(Call::name, 1), 0);
     call(Stream{});
   }
 
@@ -63,6 +90,16 @@ class HostFlow {
  private:
   static constexpr std::uint32_t run_length = 512;  ///< a vector of these stays in the nearest cache
 
+  /// What spans are of that begin now.
+  [[nodiscard]] HostTrace::Ready ready(const char* name, std::uint32_t tasks) const {
+    return trace_ != nullptr ? trace_->ready(name, tasks) : HostTrace::Ready{};
+  }
+  /// A span of what one worker does when the tasks of a stage have ended: thread 0, which is the calling one.
+  template <class S>
+  [[nodiscard]] detail::HostSpan finishing() const {
+    if (trace_ == nullptr) return {nullptr, {}, 0};
+    return {trace_, trace_->ready(std::string(S::name) + ": finish", 1), 0};
+  }
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
     const std::size_t next = static_cast<std::size_t>(thread) + 1;  // 0 for thread −1
     if (tasks == cut_.back()) return cut_[next];
@@ -104,6 +141,7 @@ class HostFlow {
   template <class S>
   void finish(const S& stage, const detail::HostSums* sums) const {
     if constexpr (stage_finishes<S>) {
+      const detail::HostSpan span = finishing<S>();
       if constexpr (stage_sums<S>() > 0) {
         put<S>(sums, 0);
         take(stage, sums, 0);
@@ -148,13 +186,16 @@ class HostFlow {
   void run_slices(const S& stage, std::uint32_t tasks) {
     const std::uint32_t slices = stage.slices();
     if (slice_sums_.size() < slices * sums_.size()) slice_sums_.resize(slices * sums_.size());
+    const HostTrace::Ready what = ready(S::name, tasks);
     run([&](int thread) {
+      const detail::HostSpan span(trace_, what, thread);
       for (std::uint32_t slice = 0; slice < slices; ++slice) {
         const std::size_t at = slice * sums_.size() + static_cast<std::size_t>(thread);
         add_up(StageSlice<S>{stage, slice}, thread, tasks, slice_sums_[at].value);
       }
     });
     using Slice = StageSlice<S>;
+    const detail::HostSpan span = finishing<S>();
     constexpr auto width = static_cast<std::uint32_t>(stage_width<Slice>);
     for (std::uint32_t slice = 0; slice < slices; ++slice)
       put<Slice>(&slice_sums_[slice * sums_.size()], slice * width);
@@ -173,6 +214,7 @@ class HostFlow {
   const Context& context_;
   const std::vector<std::uint32_t>& cut_;
   RankLinks* links_;
+  HostTrace* trace_;
   std::vector<detail::HostSums> sums_;        ///< by thread
   std::vector<detail::HostSums> slice_sums_;  ///< by slice and thread
 };

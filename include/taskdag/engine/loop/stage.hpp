@@ -5,10 +5,10 @@
 /// A loop is made of *stages*. A stage is a task type with so many tasks, all independent; its tasks may add numbers
 /// up, and when all of them have ended, one worker gets the sums and *finishes* the stage: it may write what later
 /// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the
-/// launches of another object is a *call*. What comes next may depend on a condition that a stage before has set:
-/// flow.when() does something once or not, flow.repeat() as long as its own stages say so. A method writes down its
-/// stages once, as a template over the *flow* that runs them: a CUDA stream or the graph captured from it, one thread
-/// block, host threads (cuda.cuh, host.hpp).
+/// launches of another object is a *call*, a function of a stream whose type has a name, too. What comes next may
+/// depend on a condition that a stage before has set: flow.when() does something once or not, flow.repeat() as long as
+/// its own stages say so. A method writes down its stages once, as a template over the *flow* that runs them: a CUDA
+/// stream or the graph captured from it, one thread block, host threads (cuda.cuh, host.hpp).
 ///
 /// | in the type of a stage                        | meaning; what holds where it is missing               |
 /// |-----------------------------------------------|-------------------------------------------------------|
