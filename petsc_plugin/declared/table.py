@@ -292,6 +292,10 @@ SETTINGS = [
             "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: where the preconditioner is TaskDAG's "
             "(auto), never (off), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "
             "solve, without prefix", own="KspUse = KspUse::automatic"),
+    Setting("-taskdag_ksp_trace", file(), "shared.ksp_trace", ("ksp",), EXPERT,
+            "File for a record of the first iteration of each solve that is a loop of TaskDAG, its stages and the applications "
+            "of the preconditioner, for Perfetto, and with libtaskdag_papers a plot of it beside it (.svg); looked at in each "
+            "solve, with the prefix of the KSP", own="std::string"),
     Setting("-taskdag_auto_min_rows", integer(0), "shared.auto_min_rows", ("backend_choice",), EXPERT,
             "Rows of a rank from which the backend auto sends host data to a GPU; without prefix", own="PetscInt = 20000"),
     Setting("-taskdag_bmc_block_size", integer(1), "shared.bmc_block_size", ("bmc",), EXPERT,

@@ -8,6 +8,7 @@
 #include "boundary.hpp"
 #include "events.hpp"
 #include "mat/indices.hpp"
+#include "matfactor/engine_runs.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "shared_error.hpp"
 
@@ -166,6 +167,7 @@ struct KspLoop::Next {
   // As all ranks do:
   bool anew = false;            ///< the loop is made
   bool set_null_space = false;  ///< it is told of its null space
+  bool traced = false;          ///< a rank at least records an iteration
 };
 
 PetscErrorCode KspLoop::Operand::look_at(Mat matrix, bool outside, Index block_size) {
@@ -366,12 +368,17 @@ PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& pla
   PetscFunctionBegin;
   const bool kept = (krylov_ || refused_.given()) && next->parts == parts_ && plan.options == options_;
   const bool cuda = place_ && on_cuda();
-  std::array<int, 5> most = {kept ? 0 : 1, next->null_space == null_space_ ? 0 : 1, static_cast<int>(form_),
-                             cuda ? 1 : 0, cuda || rows() == 0 ? 0 : 1};
+  std::array<int, 6> most = {kept ? 0 : 1,
+                             next->null_space == null_space_ ? 0 : 1,
+                             static_cast<int>(form_),
+                             cuda ? 1 : 0,
+                             cuda || rows() == 0 ? 0 : 1,
+                             plan.trace_file.empty() ? 0 : 1};
   PetscCall(agree(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), prepared, why_not, most));
   next->anew = most[0] != 0;
   next->set_null_space = !next->anew && most[1] != 0;
   form_ = static_cast<PcForm>(most[2]);
+  next->traced = most[5] != 0;
   if (most[3] != 0 && most[4] != 0 && !why_not->given()) why_not->set("some ranks work on a GPU and others do not");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -509,7 +516,14 @@ PetscErrorCode KspLoop::run_whole(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   const bool guess = ksp->guess_zero == PETSC_FALSE;
   PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
-    outcome_ = krylov_->solve(b, x, guess, plan.tolerances, stream);
+    if (plan.trace_file.empty()) {
+      outcome_ = krylov_->solve(b, x, guess, plan.tolerances, stream);
+      return;
+    }
+    static_cast<void>(krylov_->begin(b, x, guess, plan.tolerances, stream));
+    static_cast<void>(krylov_->trace_iteration(trace_, stream));
+    outcome_ = krylov_->go_on(plan.tolerances.iterations, stream);
+    krylov_->end(stream);
   }));
   PetscCall(tell(ksp, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -523,10 +537,24 @@ PetscErrorCode KspLoop::run_by_iterations(KSP ksp, const Plan& plan) {
   }));
   PetscCall(tell_between(ksp, plan));
   while (outcome_.reason == KrylovReason::iterating && ksp->reason == KSP_CONVERGED_ITERATING) {
-    PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) { outcome_ = krylov_->go_on(1, stream); }));
+    const bool traced = outcome_.iterations == 0 && !plan.trace_file.empty();
+    PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) {
+      outcome_ = traced ? krylov_->trace_iteration(trace_, stream) : krylov_->go_on(1, stream);
+    }));
     PetscCall(tell_between(ksp, plan));
   }
   PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) { krylov_->end(stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On all ranks where one has something to write: a file that cannot be written is an error on all.
+PetscErrorCode KspLoop::write_trace(const Plan& plan) {
+  PetscFunctionBegin;
+  const bool is = !plan.trace_file.empty() && !trace_.events.empty();
+  const PetscErrorCode written = guarded([&] {
+    if (is) write_traces({{"iteration", std::move(trace_)}}, place_->context.backend(), plan.trace_file);
+  });
+  PetscCall(ranks_.share_with_those_left(written, longest_wait_s()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -559,15 +587,17 @@ PetscErrorCode KspLoop::lose(KSP ksp, PetscErrorCode error) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan) {
+PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan, bool traced) {
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().krylov, reinterpret_cast<PetscObject>(ksp)));
   outcome_ = {};
+  trace_ = {};
   told_ = 0;
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
-  const PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
+  PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
+  if (traced && static_cast<int>(ran) == 0) ran = write_trace(plan);
   if (form_ == PcForm::map) replays_ = outcome_.iterations;
   if (static_cast<int>(ran) == 0)
     PetscCall(conclude(ksp, method, plan));
@@ -586,7 +616,7 @@ PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, R
   if (!why_not->given()) PetscCall(make(ksp, plan, next, why_not));
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(set_null_space(ksp, &next));
-  PetscCall(run(ksp, method, plan));
+  PetscCall(run(ksp, method, plan, next.traced));
   PetscCall(next.own.close());
   PetscCall(next.outer.close());
   PetscCall(log_operations(ksp, method));

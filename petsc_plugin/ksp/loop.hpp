@@ -19,6 +19,7 @@
 #include "mat/matrix_source.hpp"
 #include "mat/state.hpp"
 #include "pc/preconditioner.hpp"
+#include "taskdag/engine/report.hpp"
 #include "taskdag/krylov.hpp"
 
 namespace taskdag::petsc {
@@ -116,9 +117,10 @@ class KspLoop {
   std::unique_ptr<LinearMap> make_map(const double* diagonal);
   PetscErrorCode make(KSP ksp, const Plan& plan, const Next& next, Reason* why_not);
   PetscErrorCode construct(KSP ksp, const Plan& plan, const Next& next);
-  PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan);
+  PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan, bool traced);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
+  PetscErrorCode write_trace(const Plan& plan);
   PetscErrorCode tell(KSP ksp, const Plan& plan);
   PetscErrorCode tell_between(KSP ksp, const Plan& plan);
   PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
@@ -150,6 +152,7 @@ class KspLoop {
   KrylovOptions options_;
   NullSpace null_space_;      ///< of the loop
   KrylovOutcome outcome_;     ///< of the solve under way
+  engine::Report trace_;      ///< of an iteration of that, where one is recorded
   std::size_t told_ = 0;      ///< norms of that which the KSP knows
   std::int64_t replays_ = 0;  ///< applications by a graph since the preconditioner was told
 };

@@ -1,5 +1,8 @@
 #include "ksp/plan.hpp"
 
+#include <array>
+
+#include "boundary.hpp"
 #include "ksp/ritz.hpp"
 #include "pc/pc_taskdag.hpp"
 
@@ -263,6 +266,21 @@ PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* opt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Other values of the option without prefix were complained of at the start.
+PetscErrorCode read_trace_file(KSP ksp, std::string* name) {
+  PetscFunctionBegin;
+  std::array<char, PETSC_MAX_PATH_LEN> text{};
+  PetscBool given = PETSC_FALSE;
+  const char* prefix = nullptr;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetString(reinterpret_cast<PetscObject>(ksp)->options, prefix, "-taskdag_ksp_trace",
+                                  text.data(), text.size(), &given));
+  PetscCheck(!given || text[0] != '\0', PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-%staskdag_ksp_trace must be a file name, not \"\"", prefix ? prefix : "");
+  PetscCall(guarded([&] { *name = text.data(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace
 
 PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space) {
@@ -292,6 +310,7 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
   if (!why_not->given()) find_lookers(ksp, plan, why_not);
   if (!why_not->given()) PetscCall(read_method(ksp, calls, &plan->options, why_not));
   if (!why_not->given()) PetscCall(read_tolerances(ksp, method, plan));
+  if (!why_not->given()) PetscCall(read_trace_file(ksp, &plan->trace_file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

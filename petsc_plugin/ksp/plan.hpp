@@ -2,6 +2,8 @@
 /// What a KSP asks for, as the library takes it; or why it cannot be the library's.
 #pragma once
 
+#include <string>
+
 #include "across/reason.hpp"
 #include "compat.hpp"
 #include "ksp/setters.hpp"
@@ -41,6 +43,7 @@ struct Plan {
   bool own_test = false;         ///< the application has a test of its own
   bool silent = false;           ///< where there are no norms, monitors are not called
   bool limit_converges = false;  ///< reaching the limit of iterations is KSP_CONVERGED_ITS
+  std::string trace_file;        ///< -taskdag_ksp_trace: gets what the first iteration has done; empty: none does
 };
 
 /// What PETSc's methods remove from all that the preconditioner gives: the operator's null space, on the left alone.

@@ -346,6 +346,8 @@ constexpr Fault faults[] = {
     {"rcm_without_diagonal", "-pc_taskdag_type ilu -pc_taskdag_ordering taskdag_rcm", "", true, true},
     {"trace", "-pc_taskdag_type ilu -pc_taskdag_backend host -pc_taskdag_schedule engine",
      "-pc_taskdag_trace /no/such/folder/trace.json", false, true},
+    {"trace_of_an_iteration", "-pc_taskdag_type ilu -pc_taskdag_backend host",
+     "-taskdag_ksp_trace /no/such/folder/trace.json", false, true},
 };
 
 /// The block of a rank, by the solver types that PETSc makes for it.
