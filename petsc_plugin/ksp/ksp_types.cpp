@@ -12,6 +12,7 @@
 #include "boundary.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
+#include "pc/in_loop.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "shared_error.hpp"
 
@@ -89,7 +90,7 @@ PetscErrorCode read_use(KSP ksp, const Wrapped& wrapped, KspUse* use) {
   PetscFunctionBegin;
   bool ours = true;
   PetscCall(read_use(wrapped, use));
-  if (*use == KspUse::automatic) PetscCall(is_taskdag(ksp->pc, &ours));
+  if (*use == KspUse::automatic) PetscCall(is_ours(ksp->pc, &ours));
   if (!ours) *use = KspUse::off;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,6 +41,18 @@ class PcMap final : public LinearMap {
   bool may_be_captured_;
 };
 
+/// A preconditioner of another type, whose application is ours.
+class OwnMap final : public LinearMap {
+ public:
+  OwnMap(OwnApplication& own, bool may_be_captured) : own_(own), may_be_captured_(may_be_captured) {}
+  void apply(const double* x, double* y, Stream stream) override { own_.apply_to_arrays(x, y, stream); }
+  [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
+
+ private:
+  OwnApplication& own_;
+  bool may_be_captured_;
+};
+
 /// That of a rank without rows.
 class EmptyMap final : public LinearMap {
  public:
@@ -68,32 +80,6 @@ double longest_wait_s() { return KrylovRanks{}.patience_s + a_moment_s; }
 
 /// Stands where there is an array of a rank without rows: it is not read, and not null.
 constexpr double no_element = 0.0;
-
-/// Lends the arrays of a matrix inside its scope.
-class OpenMatrix {
- public:
-  explicit OpenMatrix(MatrixSource& source) : source_(source) {}
-  OpenMatrix(const OpenMatrix&) = delete;
-  OpenMatrix& operator=(const OpenMatrix&) = delete;
-  ~OpenMatrix() {
-    if (open_) (void)source_.close();
-  }
-  PetscErrorCode open(Mat matrix, bool device) {
-    PetscFunctionBegin;
-    PetscCall(source_.open(matrix, device));
-    open_ = true;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode close() {
-    PetscFunctionBegin;
-    if (std::exchange(open_, false)) PetscCall(source_.close());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
- private:
-  MatrixSource& source_;
-  bool open_ = false;
-};
 
 /// By name, since PETSc's numbers of some are not those of all releases.
 KSPConvergedReason reason_of(KrylovReason reason, bool limit_converges) {
@@ -136,23 +122,6 @@ bool leaves_the_test_a_say(KrylovReason reason) {
          reason == KrylovReason::iteration_limit;
 }
 
-/// The elements, where the loop reads them; null where they are in the other memory.
-PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
-  PetscFunctionBegin;
-  PetscMemType where = PETSC_MEMTYPE_HOST;
-  if (cuda)
-    PetscCall(VecGetArrayReadAndMemType(v, array, &where));
-  else
-    PetscCall(VecGetArrayRead(v, array));
-  const double* restored = *array;
-  if (cuda)
-    PetscCall(VecRestoreArrayReadAndMemType(v, &restored));
-  else
-    PetscCall(VecRestoreArrayRead(v, &restored));
-  if (cuda != in_cuda_memory(where)) *array = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 }  // namespace
 
 struct KspLoop::Next {
@@ -170,75 +139,19 @@ struct KspLoop::Next {
   bool traced = false;          ///< a rank at least records an iteration
 };
 
-PetscErrorCode KspLoop::Operand::look_at(Mat matrix, bool outside, Index block_size) {
-  PetscFunctionBegin;
-  Seen now;
-  PetscCall(read_state(matrix, &now.state));
-  PetscCall(guarded([&] { now.type = reinterpret_cast<PetscObject>(matrix)->type_name; }));
-  now.bound = bound_to_cpu(matrix);
-  if (now.has_form_of(seen)) PetscFunctionReturn(PETSC_SUCCESS);
-  seen = {};
-  PetscCall(outside ? source.inspect_outside(matrix) : source.inspect(matrix, false, block_size));
-  seen = std::move(now);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KspLoop::Operand::bring(Mat whole, const Context& context) {
-  PetscFunctionBegin;
-  MatState state;
-  std::size_t bytes = 0;
-  copied = context.backend() == Backend::cuda && source.rows() > 0 && source.space() == MemorySpace::host;
-  if (!copied) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(read_state(whole, &state));
-  const auto values = static_cast<std::size_t>(source.values());
-  PetscCall(guarded([&] { bytes = copy.take(context, source.view(), values, state); }));
-  PetscCall(log_staging(static_cast<double>(bytes), 0.0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KspLoop::Operand::reset() {
-  PetscFunctionBegin;
-  seen = {};
-  copy = {};
-  copied = false;
-  PetscCall(source.reset());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Collective, and so before what a rank may find alone. In each solve where the preconditioner is PETSc's: no sign
 /// says that its diagonal is another one.
 PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   use_ = {};
   form_ = plan.pc;
-  if (plan.pc_is_ours)
+  PetscCall(own_application_of(ksp->pc, &own_application_));
+  if (own_application_)
+    PetscCall(own_application_->prepare_for_arrays(ksp->pc, &use_));
+  else if (plan.pc_is_ours)
     PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
   else if (plan.pc == PcForm::diagonal)
-    PetscCall(apply_to_ones(ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KspLoop::apply_to_ones(KSP ksp) {
-  PetscFunctionBegin;
-  PetscBool fits = PETSC_FALSE;
-  if (diagonal_) {
-    PetscLayout now = nullptr;
-    PetscLayout then = nullptr;
-    PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(diagonal_.get()),
-                                     reinterpret_cast<PetscObject>(ksp->vec_sol)->type_name, &fits));
-    PetscCall(VecGetLayout(ksp->vec_sol, &now));
-    PetscCall(VecGetLayout(diagonal_, &then));
-    if (fits) PetscCall(PetscLayoutCompare(now, then, &fits));
-  }
-  if (!fits) {
-    PetscCall(ones_.reset());
-    PetscCall(diagonal_.reset());
-    PetscCall(VecDuplicate(ksp->vec_sol, ones_.out()));
-    PetscCall(VecDuplicate(ksp->vec_sol, diagonal_.out()));
-    PetscCall(VecSet(ones_, 1.0));
-  }
-  const auto apply = ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply;
-  PetscCall(apply(ksp->pc, ones_, diagonal_));
+    PetscCall(diagonal_.find(ksp->pc, ksp->vec_sol, ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,7 +191,7 @@ void KspLoop::check_place(Reason* why_not) const {
 PetscErrorCode KspLoop::find_diagonal(const double** diagonal, Reason* why_not) const {
   PetscFunctionBegin;
   *diagonal = use_.diagonal;
-  if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(elements_of(diagonal_, on_cuda(), diagonal));
+  if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(diagonal_.elements(on_cuda(), diagonal));
   if (rows() == 0) *diagonal = &no_element;
   if (!*diagonal && form_ == PcForm::diagonal) why_not->set("a vector is in host memory, and the matrix is not");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -317,17 +230,11 @@ PetscErrorCode KspLoop::set_null_space(KSP ksp, Next* next) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KspLoop::Place KspLoop::place_of(const Operand& operand) {
-  const CsrView& view = operand.view();
-  return {operand.seen.state.id, operand.seen.state.pattern, view.pattern.row_offsets, view.pattern.col_indices,
-          view.values};
-}
-
 PetscErrorCode KspLoop::collect_parts(KSP ksp, Next* next) const {
   PetscFunctionBegin;
   Parts& parts = next->parts;
-  parts.own = place_of(own_);
-  parts.outer = place_of(outer_);
+  parts.own = own_.place();
+  parts.outer = outer_.place();
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts.pc));
   parts.form = form_;
   parts.diagonal = next->diagonal;
@@ -386,6 +293,7 @@ PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& pla
 std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
   if (form_ == PcForm::none) return nullptr;
   if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
+  if (use_.backend && own_application_) return std::make_unique<OwnMap>(*own_application_, use_.may_be_captured);
   if (use_.backend) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
   return std::make_unique<EmptyMap>();
 }
@@ -667,7 +575,6 @@ PetscErrorCode KspLoop::reset() {
   use_ = {};
   refused_ = {};
   PetscCall(pc_.reset());
-  PetscCall(ones_.reset());
   PetscCall(diagonal_.reset());
   PetscCall(own_.reset());
   PetscCall(outer_.reset());

@@ -11,13 +11,14 @@
 #include "across/reason.hpp"
 #include "backend_choice.hpp"
 #include "compat.hpp"
-#include "ksp/device_copy.hpp"
 #include "ksp/plan.hpp"
 #include "ksp/ritz.hpp"
 #include "mat/arrays.hpp"
+#include "mat/device_copy.hpp"
 #include "mat/held.hpp"
-#include "mat/matrix_source.hpp"
-#include "mat/state.hpp"
+#include "mat/operand.hpp"
+#include "pc/in_loop.hpp"
+#include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/krylov.hpp"
@@ -50,36 +51,6 @@ class KspLoop {
   PetscErrorCode reset();
 
  private:
-  /// What a matrix source has looked at.
-  struct Seen {
-    MatState state;
-    std::string type;
-    bool bound = false;
-    [[nodiscard]] bool has_form_of(const Seen& other) const {
-      return state.has_pattern_of(other.state) && type == other.type && bound == other.bound;
-    }
-  };
-  /// Of the operator on this rank.
-  struct Operand {
-    MatrixSource source;
-    MatrixCopy copy;
-    bool copied = false;  ///< what is open lies in host memory, and the loop is on a GPU
-    Seen seen;
-    PetscErrorCode look_at(Mat matrix, bool outside, Index block_size);
-    /// Brings what is open, a part of `whole`, to where the loop is.
-    PetscErrorCode bring(Mat whole, const Context& context);
-    [[nodiscard]] const CsrView& view() const { return copied ? copy.view() : source.view(); }
-    PetscErrorCode reset();
-  };
-  /// Where an operand's arrays are, while they are lent.
-  struct Place {
-    PetscObjectId matrix = 0;
-    PetscObjectState pattern = 0;
-    const void* offsets = nullptr;
-    const void* columns = nullptr;
-    const void* values = nullptr;
-    bool operator==(const Place&) const = default;
-  };
   /// What a loop is made of: of another one it must be made anew.
   struct Parts {
     Place own;
@@ -103,9 +74,7 @@ class KspLoop {
   /// What the next solve is to go by.
   struct Next;
 
-  static Place place_of(const Operand& operand);
   PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan);
-  PetscErrorCode apply_to_ones(KSP ksp);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   void check_place(Reason* why_not) const;
   PetscErrorCode find_diagonal(const double** diagonal, Reason* why_not) const;
@@ -140,11 +109,11 @@ class KspLoop {
   Operand outer_;  ///< the others
   VectorCopies vectors_;
   std::optional<BackendChoice> place_;
-  ArrayUse use_;                ///< of a preconditioner of ours
-  PcForm form_ = PcForm::none;  ///< the same on all ranks
-  Held<PC> pc_;                 ///< that of the loop
-  Held<Vec> ones_;
-  Held<Vec> diagonal_;
+  ArrayUse use_;                               ///< of a preconditioner of ours
+  OwnApplication* own_application_ = nullptr;  ///< the PC's, where it has another type than taskdag
+  PcForm form_ = PcForm::none;                 ///< the same on all ranks
+  Held<PC> pc_;                                ///< that of the loop
+  PcDiagonal diagonal_;
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
   Reason refused_;  ///< by the library: there is no loop of these parts and options

@@ -4,7 +4,7 @@
 
 #include "boundary.hpp"
 #include "ksp/ritz.hpp"
-#include "pc/pc_taskdag.hpp"
+#include "pc/in_loop.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -93,7 +93,7 @@ PetscErrorCode check_pc(PC pc, bool petscs_pcs, Plan* plan, Reason* why_not) {
   bool diagonal = false;
   const char* const type = reinterpret_cast<PetscObject>(pc)->type_name;
   PetscCall(PCGetFailedReason(pc, &failed));
-  PetscCall(is_taskdag(pc, &plan->pc_is_ours));
+  PetscCall(is_ours(pc, &plan->pc_is_ours));
   PetscCall(is_any(pc, &none, &diagonal));
   plan->pc = none ? PcForm::none : diagonal ? PcForm::diagonal : PcForm::map;
   if (failed != PC_NOERROR)

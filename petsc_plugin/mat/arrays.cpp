@@ -108,6 +108,22 @@ PetscErrorCode in_device_memory(Vec v, bool* cuda) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
+  PetscFunctionBegin;
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  if (cuda)
+    PetscCall(VecGetArrayReadAndMemType(v, array, &where));
+  else
+    PetscCall(VecGetArrayRead(v, array));
+  const double* restored = *array;
+  if (cuda)
+    PetscCall(VecRestoreArrayReadAndMemType(v, &restored));
+  else
+    PetscCall(VecRestoreArrayRead(v, &restored));
+  if (cuda != in_cuda_memory(where)) *array = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(b, &arrays->rows));

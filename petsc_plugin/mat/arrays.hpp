@@ -27,6 +27,10 @@ struct Arrays {
 /// Whether the elements of a vector were written last in the memory of a CUDA device.
 PetscErrorCode in_device_memory(Vec v, bool* cuda);
 
+/// The local elements, which may be read until the vector is touched; null where they are not in device memory although
+/// `cuda`, or the other way round.
+PetscErrorCode elements_of(Vec v, bool cuda, const double** array);
+
 /// Lends the local arrays of b (for reading) and x (for what `use` says). Device arrays are lent if `device` and both
 /// have one.
 PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use = ResultUse::written);

@@ -32,8 +32,8 @@ class MatrixSource {
   /// @returns PETSC_ERR_ARG_WRONG unless the matrix is square
   PetscErrorCode inspect(Mat matrix, bool upper_is_enough, PetscInt block_size = 1);
 
-  /// The same of a matrix that need not be square: what a rank's rows have in columns of other ranks.
-  PetscErrorCode inspect_outside(Mat matrix) { return look_at(matrix, false, 1); }
+  /// The same of a matrix that need not be square: what a rank has in columns of other ranks, or an interpolation.
+  PetscErrorCode inspect_any(Mat matrix) { return look_at(matrix, false, 1); }
 
   /// Of the matrix, whether it is read by blocks or not.
   [[nodiscard]] PetscInt rows() const { return rows_; }

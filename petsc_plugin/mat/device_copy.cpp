@@ -1,4 +1,4 @@
-#include "ksp/device_copy.hpp"
+#include "mat/device_copy.hpp"
 
 namespace taskdag::petsc {
 namespace {
