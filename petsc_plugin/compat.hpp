@@ -5,6 +5,7 @@
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
+#include <petsc/private/pcmgimpl.h>
 #include <petscdevice.h>
 #include <petscksp.h>
 
@@ -77,6 +78,14 @@ template <class Ksp>
 bool ends_at_negative_curvature(Ksp ksp) {
   if constexpr (requires { ksp->converged_neg_curve; })
     return ksp->converged_neg_curve == PETSC_TRUE;
+  else
+    return false;
+}
+
+template <class Ksp>
+bool scales_by_diagonal(Ksp ksp) {
+  if constexpr (requires { ksp->dscale; })
+    return ksp->dscale == PETSC_TRUE;
   else
     return false;
 }

@@ -20,6 +20,7 @@ PetscErrorCode register_events() {
   PetscCall(PetscLogEventRegister("TaskDAGApply", e.class_id, &e.apply));
   PetscCall(PetscLogEventRegister("TaskDAGMatSOR", e.class_id, &e.mat_sor));
   PetscCall(PetscLogEventRegister("TaskDAGKrylov", e.class_id, &e.krylov));
+  PetscCall(PetscLogEventRegister("TaskDAGCycle", e.class_id, &e.cycle));
   PetscCall(PetscLogEventRegister("TaskDAGProgram", e.class_id, &e.program));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,7 @@ struct Events {
   PetscLogEvent apply = 0;     ///< TaskDAGApply: one application, to one vector or a block
   PetscLogEvent mat_sor = 0;   ///< TaskDAGMatSOR: MatSOR() by us, around these
   PetscLogEvent krylov = 0;    ///< TaskDAGKrylov: a whole Krylov loop of ours, with its preconditioner
+  PetscLogEvent cycle = 0;     ///< TaskDAGCycle: one application of multigrid
   PetscLogEvent program = 0;   ///< TaskDAGProgram: inside these, runs of a program of the task engine
 };
 

@@ -9,6 +9,7 @@
 #include "ksp/ksp_types.hpp"
 #include "matfactor/mat_factor.hpp"
 #include "matsor/mat_sor.hpp"
+#include "mg/mg_types.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "taskdagpetsc.h"
@@ -126,6 +127,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(register_orderings());
   PetscCall(register_mat_sor());
   PetscCall(register_ksp());
+  PetscCall(register_mg());
   PetscCall(PetscRegisterFinalize(TaskDAGFinalizePackage));
   initialized = true;
   PetscFunctionReturn(PETSC_SUCCESS);

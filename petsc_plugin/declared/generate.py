@@ -31,7 +31,7 @@ PARAMETERS = {
                          "integer(c_int), intent(out)", "BACKENDS"),
 }
 # Sources with manual pages that are not made from the table.
-PAGES_OF = (("register.cpp",), ("interface", "general.cpp"), ("interface", "mat_sor.cpp"))
+PAGES_OF = (("register.cpp",), ("interface", "general.cpp"), ("interface", "mat_sor.cpp"), ("interface", "mg.cpp"))
 FUNCTIONS = [s for s in SETTINGS if s.function]
 
 

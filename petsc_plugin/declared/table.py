@@ -31,6 +31,7 @@ READERS = {
     "backend_choice": "TaskDAG options for all solvers",
     "mat_sor": "TaskDAG options for all matrices",
     "ksp": "TaskDAG options for all Krylov methods",
+    "mg": "TaskDAG options for PETSc's multigrid",
 }
 
 
@@ -288,6 +289,9 @@ SETTINGS = [
     Setting("-taskdag_mat_sor", flag(), "shared.mat_sor", ("mat_sor",), EXPERT,
             "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by TaskDAG, for PETSc's own preconditioners sor and "
             "eisenstat; read when the plugin is loaded, without prefix", own="bool = false"),
+    Setting("-taskdag_mg", flag(), "shared.mg", ("mg",), EXPERT,
+            "Whether TaskDAG applies the cycles of PETSc's own preconditioners mg, gamg and hmg, which PETSc sets up; looked at "
+            "in each set-up, without prefix", own="bool = false"),
     Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,
             "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: where the preconditioner is TaskDAG's "
             "(auto), never (off), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "

@@ -74,6 +74,14 @@ TASKDAGPETSC_API PetscErrorCode TaskDAGSetMatSOR(PetscBool use);
 TASKDAGPETSC_API PetscErrorCode MatTaskDAGSetSOR(Mat mat, PetscBool use);
 TASKDAGPETSC_API PetscErrorCode MatTaskDAGGetSOR(Mat mat, PetscBool* use);
 
+/* Multigrid: PCMG, PCGAMG, PCHMG. */
+
+/**
+ * Whether preconditioners of these types that are set up from now on are applied by TaskDAG (`-taskdag_mg`, which counts
+ * where it is given). Logically collective on PETSC_COMM_WORLD.
+ */
+TASKDAGPETSC_API PetscErrorCode TaskDAGSetMG(PetscBool use);
+
 #ifdef __cplusplus
 }
 #endif

@@ -326,14 +326,20 @@ PetscErrorCode register_methods(std::index_sequence<places...> /*places*/) {
 
 }  // namespace
 
-PetscErrorCode wrapped_of(KSP ksp, Wrapped** wrapped) {
+PetscErrorCode find_wrapped(KSP ksp, Wrapped** wrapped) {
   PetscFunctionBegin;
   PetscObject object = nullptr;
   void* pointer = nullptr;
   PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(ksp), kAttachment, &object));
   if (object) PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(object), &pointer));
-  PetscCheck(pointer, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a KSP of TaskDAG has lost what belongs to it");
   *wrapped = static_cast<Wrapped*>(pointer);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode wrapped_of(KSP ksp, Wrapped** wrapped) {
+  PetscFunctionBegin;
+  PetscCall(find_wrapped(ksp, wrapped));
+  PetscCheck(*wrapped, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a KSP of TaskDAG has lost what belongs to it");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

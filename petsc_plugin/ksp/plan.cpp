@@ -68,24 +68,6 @@ PetscErrorCode check_operator(KSP ksp, Index* block_size, Reason* why_not) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode is_any(PC pc, bool* none, bool* diagonal) {
-  PetscFunctionBegin;
-  auto* const object = reinterpret_cast<PetscObject>(pc);
-  PetscBool is_none = PETSC_FALSE;
-  PetscBool jacobi = PETSC_FALSE;
-  PetscBool blocks = PETSC_FALSE;
-  Mat matrix = nullptr;
-  PetscInt size = 1;
-  PetscCall(PetscObjectTypeCompare(object, PCNONE, &is_none));
-  PetscCall(PetscObjectTypeCompare(object, PCJACOBI, &jacobi));
-  PetscCall(PetscObjectTypeCompare(object, PCPBJACOBI, &blocks));
-  PetscCall(PCGetOperators(pc, nullptr, &matrix));
-  PetscCall(MatGetBlockSize(matrix, &size));
-  *none = is_none == PETSC_TRUE;
-  *diagonal = jacobi || (blocks && size == 1);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode check_pc(PC pc, bool petscs_pcs, Plan* plan, Reason* why_not) {
   PetscFunctionBegin;
   PCFailedReason failed = PC_NOERROR;
@@ -94,7 +76,7 @@ PetscErrorCode check_pc(PC pc, bool petscs_pcs, Plan* plan, Reason* why_not) {
   const char* const type = reinterpret_cast<PetscObject>(pc)->type_name;
   PetscCall(PCGetFailedReason(pc, &failed));
   PetscCall(is_ours(pc, &plan->pc_is_ours));
-  PetscCall(is_any(pc, &none, &diagonal));
+  PetscCall(is_simple(pc, &none, &diagonal));
   plan->pc = none ? PcForm::none : diagonal ? PcForm::diagonal : PcForm::map;
   if (failed != PC_NOERROR)
     why_not->set("the preconditioner has failed");
@@ -221,25 +203,6 @@ PetscErrorCode find_bounds(KSP ksp, ChebyshevBounds* bounds) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) {
-  PetscFunctionBegin;
-  ChebyshevBounds bounds{};
-  PetscErrorCode (*get_kind)(KSP, int*) = nullptr;  // of an enumeration that only some releases have
-  int kind = 0;
-  PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPChebyshevGetKind_C", &get_kind));
-  if (get_kind) PetscCall(get_kind(ksp, &kind));
-  PetscCall(find_bounds(ksp, &bounds));
-  options->smallest = bounds.smallest;
-  options->largest = bounds.largest;
-  options->kind = kind == 0 ? KrylovChebyshev::first : KrylovChebyshev::fourth;
-  const bool ordered = bounds.smallest < bounds.largest && (kind != 0 || bounds.smallest > 0.0);
-  if (kind > 1)
-    why_not->set("the polynomials are the optimised ones of the fourth kind");
-  else if (!ordered || !(bounds.largest > 0.0))
-    why_not->set("the bounds of eigenvalues are not known or not positive");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
   PetscFunctionBegin;
   switch (options->method) {
@@ -282,6 +245,43 @@ PetscErrorCode read_trace_file(KSP ksp, std::string* name) {
 }
 
 }  // namespace
+
+PetscErrorCode is_simple(PC pc, bool* none, bool* diagonal) {
+  PetscFunctionBegin;
+  auto* const object = reinterpret_cast<PetscObject>(pc);
+  PetscBool is_none = PETSC_FALSE;
+  PetscBool jacobi = PETSC_FALSE;
+  PetscBool blocks = PETSC_FALSE;
+  Mat matrix = nullptr;
+  PetscInt size = 1;
+  PetscCall(PetscObjectTypeCompare(object, PCNONE, &is_none));
+  PetscCall(PetscObjectTypeCompare(object, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare(object, PCPBJACOBI, &blocks));
+  PetscCall(PCGetOperators(pc, nullptr, &matrix));
+  PetscCall(MatGetBlockSize(matrix, &size));
+  *none = is_none == PETSC_TRUE;
+  *diagonal = jacobi || (blocks && size == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) {
+  PetscFunctionBegin;
+  ChebyshevBounds bounds{};
+  PetscErrorCode (*get_kind)(KSP, int*) = nullptr;  // of an enumeration that only some releases have
+  int kind = 0;
+  PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPChebyshevGetKind_C", &get_kind));
+  if (get_kind) PetscCall(get_kind(ksp, &kind));
+  PetscCall(find_bounds(ksp, &bounds));
+  options->smallest = bounds.smallest;
+  options->largest = bounds.largest;
+  options->kind = kind == 0 ? KrylovChebyshev::first : KrylovChebyshev::fourth;
+  const bool ordered = bounds.smallest < bounds.largest && (kind != 0 || bounds.smallest > 0.0);
+  if (kind > 1)
+    why_not->set("the polynomials are the optimised ones of the fourth kind");
+  else if (!ordered || !(bounds.largest > 0.0))
+    why_not->set("the bounds of eigenvalues are not known or not positive");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space) {
   PetscFunctionBegin;

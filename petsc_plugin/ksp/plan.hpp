@@ -54,4 +54,10 @@ PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space);
 PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
                          Reason* why_not);
 
+/// Whether the PC is PETSc's none, or one that multiplies by a diagonal.
+PetscErrorCode is_simple(PC pc, bool* none, bool* diagonal);
+
+/// Bounds and polynomials of PETSc's Chebyshev after its set-up.
+PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not);
+
 }  // namespace taskdag::petsc

@@ -22,6 +22,9 @@ struct Wrapped {
   Reason why_not;     ///< it was not; given only where it was asked for
 };
 
+/// Null for a KSP of another type, and for one that got its type before the plugin was there.
+PetscErrorCode find_wrapped(KSP ksp, Wrapped** wrapped);
+
 /// Of a KSP with operations of ours.
 PetscErrorCode wrapped_of(KSP ksp, Wrapped** wrapped);
 

@@ -1,0 +1,34 @@
+/// \file
+/// What the solver of the coarsest level does, as a dense matrix.
+#pragma once
+
+#include <vector>
+
+#include "compat.hpp"
+#include "mg/level.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/engine/memory.hpp"
+
+namespace taskdag::petsc {
+
+/// The inverse of the coarsest operator, found by PETSc's solver: linear, since it applies a preconditioner once.
+class CoarseInverse {
+ public:
+  /// Above, the inverse takes longer to be found and to be multiplied by than a solve takes.
+  static constexpr PetscInt most_rows = 1000;
+
+  /// Solves for the columns of the identity. Refuses an operator that is singular or nearly so, whose inverse would
+  /// lose the digits that a solve keeps.
+  PetscErrorCode find(KSP solver, const Context& context, const Refusal& refuse);
+  /// Row by row, in memory of the context.
+  [[nodiscard]] const double* elements() const { return static_cast<const double*>(inverse_.data()); }
+  PetscErrorCode reset();
+
+ private:
+  static PetscErrorCode solve(KSP solver, Vec b, Vec x, std::vector<double>* inverse, bool* failed);
+
+  engine::Memory inverse_;
+  int device_ = -1;
+};
+
+}  // namespace taskdag::petsc

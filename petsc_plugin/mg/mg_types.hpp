@@ -1,0 +1,16 @@
+/// \file
+/// PETSc's multigrid preconditioners with cycles of the library's: PETSc sets the hierarchy up, TaskDAG applies it. Off
+/// unless asked for.
+#pragma once
+
+#include "compat.hpp"
+
+namespace taskdag::petsc {
+
+/// Whether PETSc's mg, gamg and hmg that are set up from now on are applied by us. An option -taskdag_mg counts more.
+void use_mg(bool use);
+
+/// PETSc's constructors of these types are called by ours from now on. At registration.
+PetscErrorCode register_mg();
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,131 @@
+#include "mg/smoother_map.hpp"
+
+#include "boundary.hpp"
+#include "events.hpp"
+#include "ksp/plan.hpp"
+#include "mat/arrays.hpp"
+#include "pc/pc_taskdag.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// A PC of type taskdag.
+class OursMap final : public LinearMap {
+ public:
+  OursMap(const Held<PC>& pc, bool may_be_captured) : pc_(pc), may_be_captured_(may_be_captured) {}
+  void apply(const double* x, double* y, Stream stream) override { apply_to_arrays(pc_, x, y, stream); }
+  [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
+
+ private:
+  const Held<PC>& pc_;
+  bool may_be_captured_;
+};
+
+enum class Kind { none, diagonal, ours, other };
+
+PetscErrorCode find_kind(PC pc, Kind* kind) {
+  PetscFunctionBegin;
+  bool none = false;
+  bool diagonal = false;
+  bool ours = false;
+  PetscCall(is_simple(pc, &none, &diagonal));
+  PetscCall(is_taskdag(pc, &ours));
+  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : Kind::other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool works_in(const ArrayUse& use, const Context& context) {
+  const Context& own = use.backend->context;
+  return own.backend() == context.backend() && (own.backend() == Backend::host || own.device() == context.device());
+}
+
+}  // namespace
+
+PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
+  PetscFunctionBegin;
+  Mat made_of = nullptr;
+  PCFailedReason failed = PC_NOERROR;
+  Kind kind;
+  ArrayUse use;
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &seen->pc));
+  PetscCall(PCGetOperators(pc, nullptr, &made_of));
+  PetscCall(read_state(made_of, &seen->matrix));
+  PetscCall(PCGetFailedReason(pc, &failed));
+  PetscCall(find_kind(pc, &kind));
+  if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use));
+  seen->diagonal = use.diagonal;
+  seen->launches = use.launches;
+  if (failed != PC_NOERROR) refuse("has failed");
+  if (kind == Kind::other) refuse("is PETSc's ", reinterpret_cast<PetscObject>(pc)->type_name);
+  if (kind == Kind::ours && !use.backend) refuse("cannot be applied inside a cycle, or has failed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& refuse) {
+  PetscFunctionBegin;
+  Kind kind;
+  PetscCall(find_kind(pc, &kind));
+  PetscCall(pc_.share(pc));
+  use_ = {};
+  if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use_));
+  if (use_.backend && !works_in(use_, context)) {
+    refuse("works on another backend than the cycle, which is where the finest operator lies");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (kind == Kind::diagonal) PetscCall(bring_diagonal(context));
+  PetscCall(guarded([&] {
+    if (kind == Kind::none)
+      map_.reset();
+    else if (!use_.diagonal)
+      map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
+    else if (!map_ || map_->diagonal() != use_.diagonal)
+      map_ = std::make_unique<DiagonalMap>(use_.diagonal);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::bring_diagonal(const Context& context) {
+  PetscFunctionBegin;
+  const bool cuda = context.backend() == Backend::cuda;
+  Mat made_of = nullptr;
+  Vec like = nullptr;
+  PetscInt rows = 0;
+  PetscCall(PCGetOperators(pc_, nullptr, &made_of));
+  PetscCall(MatGetSize(made_of, &rows, nullptr));
+  PetscCall(MatCreateVecs(made_of, nullptr, &like));
+  const PetscErrorCode found = diagonal_.find(pc_, like);
+  PetscCall(VecDestroy(&like));
+  PetscCall(found);
+  PetscCall(diagonal_.elements(cuda, &use_.diagonal));
+  if (!use_.diagonal) PetscCall(copy_diagonal(context, rows, &use_.diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// To device memory, of a vector in host memory.
+PetscErrorCode SmootherMap::copy_diagonal(const Context& context, PetscInt rows, const double** elements) {
+  PetscFunctionBegin;
+  const double* from = nullptr;
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows);
+  PetscCall(elements_of(diagonal_.vector(), false, &from));
+  PetscCall(guarded([&] {
+    if (copy_.size() != bytes) copy_ = engine::Memory(context, bytes);
+    copy_.copy_in(0, from, bytes);
+  }));
+  PetscCall(log_staging(static_cast<double>(bytes), 0.0));
+  *elements = static_cast<const double*>(copy_.data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::reset() {
+  PetscFunctionBegin;
+  PetscCall(guarded([&] {
+    map_.reset();
+    copy_ = {};
+  }));
+  use_ = {};
+  PetscCall(diagonal_.reset());
+  PetscCall(pc_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

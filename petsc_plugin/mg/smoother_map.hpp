@@ -1,0 +1,51 @@
+/// \file
+/// The preconditioner of a smoother, as the library's cycle applies it.
+#pragma once
+
+#include <memory>
+
+#include "compat.hpp"
+#include "mat/held.hpp"
+#include "mat/state.hpp"
+#include "mg/level.hpp"
+#include "pc/pc_diagonal.hpp"
+#include "pc/preconditioner.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/engine/memory.hpp"
+#include "taskdag/krylov.hpp"
+
+namespace taskdag::petsc {
+
+/// M of a smoother, by PETSc's PC.
+class SmootherMap {
+ public:
+  /// By what it is told whether the PC is as it was.
+  struct Seen {
+    PetscObjectId pc = 0;
+    MatState matrix;                 ///< that the PC is made of
+    const void* diagonal = nullptr;  ///< ArrayUse::diagonal and launches, of a PC of type taskdag
+    std::uint64_t launches = 0;
+    bool operator==(const Seen&) const = default;
+  };
+
+  /// Of a smoother that is set up.
+  static PetscErrorCode look_at(PC pc, Seen* seen, const Refusal& refuse);
+  /// Makes it ready for a context, after look_at().
+  PetscErrorCode bring(PC pc, const Context& context, const Refusal& refuse);
+  /// Null: the identity. Valid until the next bring().
+  [[nodiscard]] LinearMap* map() const { return map_.get(); }
+  [[nodiscard]] PetscLogDouble flops() const { return use_.flops; }  ///< of an application
+  PetscErrorCode reset();
+
+ private:
+  PetscErrorCode bring_diagonal(const Context& context);
+  PetscErrorCode copy_diagonal(const Context& context, PetscInt rows, const double** elements);
+
+  Held<PC> pc_;
+  ArrayUse use_;
+  PcDiagonal diagonal_;
+  engine::Memory copy_;  ///< of its elements, where they are not in the context's memory
+  std::unique_ptr<LinearMap> map_;
+};
+
+}  // namespace taskdag::petsc
