@@ -152,6 +152,15 @@ PetscInt room_of(const Data& data, PetscInt otherwise) {
     return otherwise;
 }
 
+/// The private data of PETSc's SOR, whose shift has no getter. The others have.
+struct SorData {
+  PetscInt iterations;
+  PetscInt local_iterations;
+  MatSORType sweep;
+  PetscReal omega;
+  PetscReal shift;
+};
+
 template <class Monitor, class Known>
 bool is_monitor(Monitor monitor, Known known) {
   return reinterpret_cast<void (*)()>(monitor) == reinterpret_cast<void (*)()>(known);

@@ -234,7 +234,7 @@ void Hierarchy::collect_smoother(const SmootherSeen& seen, const SmootherMap& ma
   smoother->preconditioner = map.map();
   parts->map = map.map();
   parts->diagonal = map.map() ? map.map()->diagonal() : nullptr;
-  parts->launches = seen.map.launches;
+  parts->launches = map.launches();
 }
 
 PetscErrorCode Hierarchy::collect(PC pc, const Seen& seen) {
@@ -280,7 +280,7 @@ PetscErrorCode Hierarchy::count_flops(PC pc, std::size_t level, bool inverted, P
   PetscCall(KSPGetOperators(own.smoothd, &a, nullptr));
   PetscCall(count_entries(a, &entries));
   if (level > 0) {
-    PetscCall(count_entries(own.interpolate, &between));
+    PetscCall(count_entries(levels_[level]->interpolation.matrix(), &between));
     between = 4.0 * between + 2.0 * entries;
   }
   *flops = inverted ? 2.0 * rows * rows

@@ -21,18 +21,32 @@ class OursMap final : public LinearMap {
   bool may_be_captured_;
 };
 
-enum class Kind { none, diagonal, ours, other };
+enum class Kind { none, diagonal, ours, sor, other };
 
 PetscErrorCode find_kind(PC pc, Kind* kind) {
   PetscFunctionBegin;
   bool none = false;
   bool diagonal = false;
   bool ours = false;
+  PetscBool sor = PETSC_FALSE;
   PetscCall(is_simple(pc, &none, &diagonal));
   PetscCall(is_taskdag(pc, &ours));
-  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : Kind::other;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSOR, &sor));
+  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : sor ? Kind::sor : Kind::other;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// PETSc's SOR.
+class SorMap final : public LinearMap {
+ public:
+  SorMap(SorOfPc& sor, bool may_be_captured) : sor_(sor), may_be_captured_(may_be_captured) {}
+  void apply(const double* x, double* y, Stream stream) override { sor_.apply(x, y, stream); }
+  [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
+
+ private:
+  SorOfPc& sor_;
+  bool may_be_captured_;
+};
 
 bool works_in(const ArrayUse& use, const Context& context) {
   const Context& own = use.backend->context;
@@ -55,6 +69,7 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use));
   seen->diagonal = use.diagonal;
   seen->launches = use.launches;
+  if (kind == Kind::sor) PetscCall(SorOfPc::look_at(pc, &seen->sor, refuse));
   if (failed != PC_NOERROR) refuse("has failed");
   if (kind == Kind::other) refuse("is PETSc's ", reinterpret_cast<PetscObject>(pc)->type_name);
   if (kind == Kind::ours && !use.backend) refuse("cannot be applied inside a cycle, or has failed");
@@ -73,9 +88,12 @@ PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kind == Kind::diagonal) PetscCall(bring_diagonal(context));
+  if (kind == Kind::sor) PetscCall(bring_sor(context, refuse));
   PetscCall(guarded([&] {
     if (kind == Kind::none)
       map_.reset();
+    else if (kind == Kind::sor)
+      map_ = std::make_unique<SorMap>(sor_, use_.may_be_captured);
     else if (!use_.diagonal)
       map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
     else if (!map_ || map_->diagonal() != use_.diagonal)
@@ -98,6 +116,13 @@ PetscErrorCode SmootherMap::bring_diagonal(const Context& context) {
   PetscCall(found);
   PetscCall(diagonal_.elements(cuda, &use_.diagonal));
   if (!use_.diagonal) PetscCall(copy_diagonal(context, rows, &use_.diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::bring_sor(const Context& context, const Refusal& refuse) {
+  PetscFunctionBegin;
+  PetscCall(sor_.bring(pc_, context.backend(), &use_));
+  if (!use_.backend) refuse("cannot divide by a diagonal entry");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +149,7 @@ PetscErrorCode SmootherMap::reset() {
   }));
   use_ = {};
   PetscCall(diagonal_.reset());
+  PetscCall(sor_.reset());
   PetscCall(pc_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 #include "mat/held.hpp"
 #include "mat/state.hpp"
 #include "mg/level.hpp"
+#include "mg/sor_of_pc.hpp"
 #include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
 #include "taskdag/context.hpp"
@@ -25,6 +26,7 @@ class SmootherMap {
     MatState matrix;                 ///< that the PC is made of
     const void* diagonal = nullptr;  ///< ArrayUse::diagonal and launches, of a PC of type taskdag
     std::uint64_t launches = 0;
+    SorOfPc::Seen sor;
     bool operator==(const Seen&) const = default;
   };
 
@@ -34,16 +36,20 @@ class SmootherMap {
   PetscErrorCode bring(PC pc, const Context& context, const Refusal& refuse);
   /// Null: the identity. Valid until the next bring().
   [[nodiscard]] LinearMap* map() const { return map_.get(); }
+  /// ArrayUse::launches
+  [[nodiscard]] std::uint64_t launches() const { return use_.launches; }
   [[nodiscard]] PetscLogDouble flops() const { return use_.flops; }  ///< of an application
   PetscErrorCode reset();
 
  private:
   PetscErrorCode bring_diagonal(const Context& context);
+  PetscErrorCode bring_sor(const Context& context, const Refusal& refuse);
   PetscErrorCode copy_diagonal(const Context& context, PetscInt rows, const double** elements);
 
   Held<PC> pc_;
   ArrayUse use_;
   PcDiagonal diagonal_;
+  SorOfPc sor_;
   engine::Memory copy_;  ///< of its elements, where they are not in the context's memory
   std::unique_ptr<LinearMap> map_;
 };

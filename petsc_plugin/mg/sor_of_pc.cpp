@@ -1,0 +1,98 @@
+#include "mg/sor_of_pc.hpp"
+
+#include <limits>
+#include <vector>
+
+#include "boundary.hpp"
+#include "mat/with_pattern.hpp"
+#include "matsor/mat_sor.hpp"
+#include "pc/types.hpp"
+
+namespace taskdag::petsc {
+namespace {
+
+/// False where PETSc's data is not what it is taken for.
+PetscErrorCode read_settings(PC pc, SorSettings* settings, bool* known) {
+  PetscFunctionBegin;
+  const auto& data = *static_cast<const SorData*>(pc->data);
+  PetscCall(PCSORGetIterations(pc, &settings->iterations, &settings->local_iterations));
+  PetscCall(PCSORGetSymmetric(pc, &settings->sweep));
+  PetscCall(PCSORGetOmega(pc, &settings->omega));
+  *known = data.iterations == settings->iterations && data.local_iterations == settings->local_iterations &&
+           data.sweep == settings->sweep && data.omega == settings->omega;
+  if (*known) settings->shift = data.shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether PETSc takes rows of one pattern at once, and solves with their diagonal blocks.
+PetscErrorCode sweeps_by_nodes(Mat matrix, const SorSettings& settings, bool* by_nodes) {
+  PetscFunctionBegin;
+  bool ours = false;
+  std::vector<Index> begins;
+  PetscCall(uses_mat_sor(matrix, &ours));
+  PetscCall(find_nodes(matrix, &begins));
+  *by_nodes = !ours && !begins.empty() && settings.omega == 1.0 && settings.shift == 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool is_a_sweep(MatSORType sweep) {
+  constexpr int sweeps = SOR_SYMMETRIC_SWEEP | SOR_LOCAL_SYMMETRIC_SWEEP;
+  return (sweep & sweeps) != 0 && (sweep & ~sweeps) == 0;
+}
+
+}  // namespace
+
+PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
+  PetscFunctionBegin;
+  Mat matrix = nullptr;
+  PetscBool aij = PETSC_FALSE;
+  bool known = false;
+  bool by_nodes = false;
+  PetscCall(PCGetOperators(pc, nullptr, &matrix));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
+  PetscCall(read_settings(pc, seen, &known));
+  if (!aij) refuse("is PETSc's sor of a matrix of type ", reinterpret_cast<PetscObject>(matrix)->type_name);
+  if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sweeps_by_nodes(matrix, *seen, &by_nodes));
+  const double sweeps = static_cast<double>(seen->iterations) * static_cast<double>(seen->local_iterations);
+  if (!known || !is_a_sweep(seen->sweep) || sweeps > std::numeric_limits<int>::max())
+    refuse("is PETSc's sor with settings that are not known");
+  if (by_nodes) refuse("is PETSc's sor by nodes, rows of one pattern at once: -mat_no_inode lets it take rows");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorOfPc::bring(PC pc, Backend backend, ArrayUse* use) {
+  PetscFunctionBegin;
+  Mat matrix = nullptr;
+  MatState now;
+  bool known = false;
+  SorSettings sor;
+  PetscCall(PCGetOperators(pc, nullptr, &matrix));
+  PetscCall(read_state(matrix, &now));
+  PetscCall(read_settings(pc, &sor, &known));
+  const bool same = sor_ && sor.omega == settings_.sor.omega && sor.shift == settings_.sor.shift &&
+                    settings_.backend.wanted == backend && now.has_pattern_of(of_);
+  settings_.sor = sor;
+  if (!same) {
+    PetscCall(reset());
+    settings_.type = PC_TASKDAG_SOR;
+    settings_.backend.wanted = backend;
+    PetscCall(guarded([&] { sor_ = make_sor(settings_); }));
+    PetscCall(sor_->analyse(matrix, false));
+  } else if (now != of_) {
+    PetscCall(sor_->update(matrix, false));
+  }
+  of_ = now;
+  if (sor_->failure().value_or(MAT_FACTOR_NOERROR) == MAT_FACTOR_NOERROR) PetscCall(sor_->prepare_for_arrays(0, use));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SorOfPc::reset() {
+  PetscFunctionBegin;
+  of_ = {};
+  if (sor_) PetscCall(sor_->reset());
+  PetscCall(guarded([&] { sor_.reset(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace taskdag::petsc

@@ -1,0 +1,33 @@
+/// \file
+/// PETSc's SOR as a smoother's preconditioner: the library's sweeps with its settings.
+#pragma once
+
+#include <memory>
+
+#include "compat.hpp"
+#include "mat/state.hpp"
+#include "mg/level.hpp"
+#include "pc/preconditioner.hpp"
+#include "settings.hpp"
+
+namespace taskdag::petsc {
+
+class SorOfPc {
+ public:
+  using Seen = SorSettings;
+
+  /// Reads the settings. PETSc sweeps by rows with them, or refuse() is called.
+  static PetscErrorCode look_at(PC pc, Seen* seen, const Refusal& refuse);
+  /// Takes the matrix as it is now. ArrayUse::backend is null where a diagonal entry cannot be divided by.
+  PetscErrorCode bring(PC pc, Backend backend, ArrayUse* use);
+  /// On arrays of the backend. May throw.
+  void apply(const double* x, double* y, Stream stream) { sor_->apply_to_arrays(x, y, stream); }
+  PetscErrorCode reset();
+
+ private:
+  Settings settings_;                    ///< which the sweeps read
+  std::unique_ptr<Preconditioner> sor_;  ///< null before the first bring()
+  MatState of_;                          ///< the matrix that it has taken
+};
+
+}  // namespace taskdag::petsc
