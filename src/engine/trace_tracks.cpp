@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "taskdag/engine/trace.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::engine {
@@ -62,7 +63,7 @@ void add_processor(const Report& report, Backend backend, std::span<std::uint32_
     return;
   }
   each_run(events, team, [&](std::span<const std::uint32_t> of_team) {
-    const bool alone = backend == Backend::host || processor == TraceEvent::all_multiprocessors;
+    const bool alone = backend == Backend::host || processor == all_multiprocessors;
     const std::string team_name = alone ? name : name + " team " + std::to_string(team(of_team.front()));
     spread(report, of_team, tracks, [&](std::size_t worker) {
       return worker == 0 ? team_name : team_name + " worker " + std::to_string(worker);
@@ -73,7 +74,7 @@ void add_processor(const Report& report, Backend backend, std::span<std::uint32_
 }  // namespace
 
 std::string processor_name(Backend backend, std::uint32_t processor) {
-  if (backend == Backend::cuda && processor == TraceEvent::all_multiprocessors) return "all SMs";
+  if (backend == Backend::cuda && processor == all_multiprocessors) return "all SMs";
   return (backend == Backend::host ? "host thread " : "SM ") + std::to_string(processor);
 }
 

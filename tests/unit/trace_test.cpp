@@ -122,7 +122,7 @@ TEST(ChromeTrace, PutsTeamsOfDiscreteKernelsIntoSlots) {
 
 TEST(ChromeTrace, NamesWhatAllMultiprocessorsHaveAPartIn) {
   Report report = with_types({"a"});
-  const std::uint16_t all = TraceEvent::all_multiprocessors;
+  const std::uint16_t all = all_multiprocessors;
   report.events = {event(0, 10, 20, 0, all, 0), event(20, 20, 30, 0, all, 0), event(0, 10, 20, 3, 0, 0)};
   EXPECT_EQ(track_names(chrome(report, Backend::cuda)),
             (std::map<int, std::string>{{0, "SM 0 team 3"}, {1, "all SMs"}}));

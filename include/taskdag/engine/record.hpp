@@ -14,11 +14,8 @@ struct OperationCounts {
   std::uint64_t stores = 0;
 };
 
-/// One execute(), or a span of a loop (loop/trace.hpp); times of clock_ns().
+/// One execute(), times of clock_ns().
 struct TraceEvent {
-  /// GPU: in place of a multiprocessor, where they all have a part in it.
-  static constexpr std::uint16_t all_multiprocessors = 0xFFFF;
-
   std::uint64_t created;  ///< when the task became ready: its item entered the queue
   std::uint64_t start;
   std::uint64_t end;

@@ -20,6 +20,9 @@
 
 namespace taskdag::engine {
 
+/// TraceEvent::processor of a span of a loop (loop/trace.hpp) on a GPU, in which all multiprocessors have a part.
+inline constexpr std::uint16_t all_multiprocessors = 0xFFFF;
+
 /// Nanoseconds from the moment a task was ready (its item entered the queue) to its start.
 struct Latency {
   std::string type;           ///< name of the task type; "all" for all of them

@@ -15,6 +15,7 @@
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/platform.hpp"
 #include "taskdag/engine/record.hpp"
+#include "taskdag/engine/trace.hpp"
 
 TASKDAG_ENGINE_BEGIN
 
@@ -30,7 +31,7 @@ __global__ inline void end_span_kernel(StreamClock* clock, TraceEvent* events, s
   const std::uint64_t now = clock_ns();
   const std::uint64_t since = clock->since;
   const std::uint32_t at = clock->spans++;
-  if (at < room) events[at] = {since, since, now, 0, TraceEvent::all_multiprocessors, kind};
+  if (at < room) events[at] = {since, since, now, 0, all_multiprocessors, kind};
   clock->since = clock_ns();  // of what comes now the writing above is no part
 }
 
