@@ -100,6 +100,17 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Called before a solve, whether the KSP was told of new values or not: before 3.19 PETSc would set up at the first
+/// application, which may be inside a loop of ours.
+PetscErrorCode set_up_on_blocks(PC pc) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(wrapped_of(pc, &wrapped));
+  if (wrapped->cycle.is_there()) PetscCall(PCSetUp(pc));
+  if (wrapped->theirs.setuponblocks) PetscCall(wrapped->theirs.setuponblocks(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
@@ -165,6 +176,7 @@ PetscErrorCode wrap(PC pc, std::size_t place) {
   if (!wrapped) PetscCall(attach(pc, &wrapped));
   if (!wrapped) PetscFunctionReturn(PETSC_SUCCESS);  // it stays PETSc's
   put(set_up, pc->ops->setup, wrapped->theirs.setup);
+  put(set_up_on_blocks, pc->ops->setuponblocks, wrapped->theirs.setuponblocks);
   put(apply, pc->ops->apply, wrapped->theirs.apply);
   put(view, pc->ops->view, wrapped->theirs.view);
   put(reset, pc->ops->reset, wrapped->theirs.reset);

@@ -3,6 +3,8 @@
 #include "boundary.hpp"
 #include "ksp/plan.hpp"
 #include "ksp/wrapped.hpp"
+#include "mg/sor_of_pc.hpp"
+#include "pc/pc_taskdag.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -20,17 +22,38 @@ void check_solve(KSP ksp, bool from_solution, const Refusal& refuse) {
   if (from_solution && ksp->guess_zero) refuse("begins at zero each time");
 }
 
+/// The shift of a PC that sweeps through rows; 0 for others. From another solution than zero such a sweep is no step of
+/// Richardson's iteration.
+PetscErrorCode shift_of(PC pc, double* shift) {
+  PetscFunctionBegin;
+  PetscBool sor = PETSC_FALSE;
+  bool ours = false;
+  SorSettings settings;
+  bool known = false;
+  *shift = 0.0;
+  PetscCall(is_taskdag(pc, &ours));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSOR, &sor));
+  if (ours && settings_of(pc).type == PC_TASKDAG_SOR) *shift = settings_of(pc).sor.shift;
+  if (sor) PetscCall(read_sor(pc, &settings, &known));
+  if (sor && known) *shift = settings.shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc lets some preconditioners do all of Richardson's iterations, with the matrix that they are made of.
 PetscErrorCode read_richardson(KSP ksp, const SetterCalls& calls, double* damping, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat a = nullptr;
   Mat made_of = nullptr;
   PetscBool iterates = PETSC_FALSE;
+  double shift = 0.0;
   *damping = calls.value(Setter::scale, 1.0);
   PetscCall(PCApplyRichardsonExists(ksp->pc, &iterates));
   PetscCall(PCGetOperators(ksp->pc, &a, &made_of));
   if (calls.value(Setter::self_scale) != 0.0) refuse("scales itself");
-  if (iterates && a != made_of) refuse("iterates by another matrix than the operator");
+  if (!iterates || *damping != 1.0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shift_of(ksp->pc, &shift));
+  if (a != made_of) refuse("iterates by another matrix than the operator");
+  if (shift != 0.0) refuse("iterates by sweeps with a diagonal shift");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

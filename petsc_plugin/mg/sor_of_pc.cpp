@@ -11,19 +11,6 @@
 namespace taskdag::petsc {
 namespace {
 
-/// False where PETSc's data is not what it is taken for.
-PetscErrorCode read_settings(PC pc, SorSettings* settings, bool* known) {
-  PetscFunctionBegin;
-  const auto& data = *static_cast<const SorData*>(pc->data);
-  PetscCall(PCSORGetIterations(pc, &settings->iterations, &settings->local_iterations));
-  PetscCall(PCSORGetSymmetric(pc, &settings->sweep));
-  PetscCall(PCSORGetOmega(pc, &settings->omega));
-  *known = data.iterations == settings->iterations && data.local_iterations == settings->local_iterations &&
-           data.sweep == settings->sweep && data.omega == settings->omega;
-  if (*known) settings->shift = data.shift;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Whether PETSc takes rows of one pattern at once, and solves with their diagonal blocks.
 PetscErrorCode sweeps_by_nodes(Mat matrix, const SorSettings& settings, bool* by_nodes) {
   PetscFunctionBegin;
@@ -42,6 +29,18 @@ bool is_a_sweep(MatSORType sweep) {
 
 }  // namespace
 
+PetscErrorCode read_sor(PC pc, SorSettings* settings, bool* known) {
+  PetscFunctionBegin;
+  const auto& data = *static_cast<const SorData*>(pc->data);
+  PetscCall(PCSORGetIterations(pc, &settings->iterations, &settings->local_iterations));
+  PetscCall(PCSORGetSymmetric(pc, &settings->sweep));
+  PetscCall(PCSORGetOmega(pc, &settings->omega));
+  *known = data.iterations == settings->iterations && data.local_iterations == settings->local_iterations &&
+           data.sweep == settings->sweep && data.omega == settings->omega;
+  if (*known) settings->shift = data.shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
@@ -50,7 +49,7 @@ PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   bool by_nodes = false;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
-  PetscCall(read_settings(pc, seen, &known));
+  PetscCall(read_sor(pc, seen, &known));
   if (!aij) refuse("is PETSc's sor of a matrix of type ", reinterpret_cast<PetscObject>(matrix)->type_name);
   if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(sweeps_by_nodes(matrix, *seen, &by_nodes));
@@ -69,7 +68,7 @@ PetscErrorCode SorOfPc::bring(PC pc, Backend backend, ArrayUse* use) {
   SorSettings sor;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
   PetscCall(read_state(matrix, &now));
-  PetscCall(read_settings(pc, &sor, &known));
+  PetscCall(read_sor(pc, &sor, &known));
   const bool same = sor_ && sor.omega == settings_.sor.omega && sor.shift == settings_.sor.shift &&
                     settings_.backend.wanted == backend && now.has_pattern_of(of_);
   settings_.sor = sor;

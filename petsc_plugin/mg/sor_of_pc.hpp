@@ -12,6 +12,9 @@
 
 namespace taskdag::petsc {
 
+/// Of a PCSOR. `known`: PETSc's data is what it is taken for; the shift counts only then.
+PetscErrorCode read_sor(PC pc, SorSettings* settings, bool* known);
+
 class SorOfPc {
  public:
   using Seen = SorSettings;

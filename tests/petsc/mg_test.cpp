@@ -1,0 +1,429 @@
+// Multigrid of PETSc's with cycles of ours, by -taskdag_mg: what PETSc's cycles give on the same hierarchy.
+#include <petscdmda.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "krylov_cases.hpp"
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+/// Options: our cycle in our loop, and in PETSc's.
+const std::string kInLoop = "-taskdag_mg -taskdag_ksp auto ";
+const std::string kInPetscs = "-taskdag_mg -taskdag_ksp off ";
+/// Smoothers that both releases' PETSc can have on all levels.
+const std::string kJacobi = "-mg_levels_pc_type jacobi ";
+const std::string kGamg = "-pc_type gamg ";
+
+using OwnedDm = Owned<DM, DMDestroy>;
+
+CsrMatrix plane(double wind = 0.0) {
+  return make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 33, .nz = 1, .wind = wind});
+}
+CsrMatrix space() { return make_stencil({.stencil = Stencil::seven_point, .nx = 17, .ny = 17, .nz = 17}); }
+
+/// Couplings along one axis 50 times as strong as along the other, and more so in one direction.
+CsrMatrix anisotropic() {
+  CsrMatrix a = plane(0.4);
+  for (Index i = 0; i < a.rows; ++i) {
+    double others = 0.0;
+    std::size_t diagonal = 0;
+    for (auto k = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+         k < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]); ++k) {
+      const Index distance = std::abs(a.col_indices[k] - i);
+      if (distance == 1) a.values[k] *= 50.0;
+      if (distance == 0)
+        diagonal = k;
+      else
+        others -= a.values[k];
+    }
+    a.values[diagonal] = 1.01 * others;
+  }
+  return a;
+}
+
+OwnedDm make_grid(bool in_space, PetscInt unknowns) {
+  OwnedDm grid;
+  constexpr auto open = DM_BOUNDARY_NONE;
+  if (in_space)
+    ok(DMDACreate3d(PETSC_COMM_WORLD, open, open, open, DMDA_STENCIL_STAR, 17, 17, 17, PETSC_DECIDE, PETSC_DECIDE,
+                    PETSC_DECIDE, unknowns, 1, nullptr, nullptr, nullptr, grid.out()));
+  else
+    ok(DMDACreate2d(PETSC_COMM_WORLD, open, open, DMDA_STENCIL_STAR, 33, 33, PETSC_DECIDE, PETSC_DECIDE, unknowns, 1,
+                    nullptr, nullptr, grid.out()));
+  ok(DMSetUp(grid));
+  return grid;
+}
+
+/// Lets PETSc interpolate by the grid; the matrix is that of the case, on coarser levels what Galerkin makes of it.
+void give_grid(const Case& with, bool in_space, PetscInt unknowns = 1) {
+  const OwnedDm grid = make_grid(in_space, unknowns);
+  ok(KSPSetDM(with.ksp, grid));
+#if PETSC_VERSION_GE(3, 24, 0)
+  ok(KSPSetDMActive(with.ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#else
+  ok(KSPSetDMActive(with.ksp, PETSC_FALSE));
+#endif
+}
+
+const std::string kOnGrid = "-pc_type mg -pc_mg_galerkin both -pc_mg_levels ";
+
+/// The KSP of a matrix, or of a grid.
+using MakeCase = std::function<Case(const std::string& options)>;
+MakeCase of_matrix(const CsrMatrix& csr, MatType type) {
+  return [=](const std::string& options) { return make_case(csr, type, options); };
+}
+MakeCase of_grid(bool in_space, MatType type) {
+  return [=](const std::string& options) {
+    Case made = make_case(in_space ? space() : plane(), type, options);
+    give_grid(made, in_space);
+    return made;
+  };
+}
+
+/// What is said of cycles and loops.
+std::string said_by(const Outcome& outcome) {
+  std::istringstream view(outcome.view);
+  std::string said;
+  for (std::string line; std::getline(view, line);) {
+    if (line.find("cycle: ") != std::string::npos || line.starts_with("  loop: ")) said += line + '\n';
+  }
+  return said;
+}
+
+bool is_ours(const Outcome& outcome) { return outcome.view.find("  cycle: by TaskDAG, ") != std::string::npos; }
+
+PC pc_of(const Case& with) {
+  PC pc = nullptr;
+  ok(KSPGetPC(with.ksp, &pc));
+  return pc;
+}
+
+/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application.
+void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+  SCOPED_TRACE(options);
+  const Case petscs = make(options);
+  const Outcome theirs = solve_in(petscs, options);
+  EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
+  const Case in_loop = make(kInLoop + options);
+  const Outcome ours = solve_in(in_loop, kInLoop + options);
+  ASSERT_TRUE(is_ours(ours)) << said_by(ours);
+  expect_same(ours, theirs);
+  EXPECT_LE(difference_of_applications(pc_of(in_loop), pc_of(petscs), petscs.a), tolerance);
+  const int cycles = event_count("TaskDAGCycle");
+  const Case in_petscs = make(kInPetscs + options);
+  const Outcome alone = solve_in(in_petscs, kInPetscs + options);
+  EXPECT_TRUE(is_ours(alone)) << said_by(alone);
+  EXPECT_EQ(alone.loops, 0);
+  EXPECT_EQ(alone.reason, theirs.reason);
+  EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(theirs.iterations), 1.0);
+  EXPECT_GE(event_count("TaskDAGCycle") - cycles, alone.iterations);
+  EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
+}
+
+/// Matrices of this type.
+class Multigrid : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+    const std::string missing = what_is_missing_for(GetParam());
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+  [[nodiscard]] static MatType type() { return GetParam().c_str(); }
+};
+INSTANTIATE_TEST_SUITE_P(On, Multigrid, testing::Values(MATAIJ, MATAIJCUSPARSE),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(Multigrid, TakesTheHierarchyOfGamg) {
+  for (const char* const method : {"cg", "gmres", "bcgs -ksp_rtol 1e-6", "fgmres"})
+    expect_same_cycles(of_matrix(plane(), type()), "-ksp_type " + std::string(method) + " " + kGamg + kJacobi);
+  expect_same_cycles(of_matrix(plane(), type()), "-ksp_type richardson -ksp_richardson_scale 0.9 " + kGamg + kJacobi);
+  expect_same_cycles(of_matrix(space(), type()), "-ksp_type cg -pc_gamg_agg_nsmooths 0 " + kGamg + kJacobi);
+  expect_same_cycles(of_matrix(space(), type()), "-ksp_type cg -mg_coarse_pc_type svd " + kGamg + kJacobi);
+  expect_same_cycles(of_matrix(plane(0.8), type()), "-ksp_type gmres " + kGamg + kJacobi);
+  expect_same_cycles(of_matrix(anisotropic(), type()), "-ksp_type gmres -pc_gamg_threshold 0.02 " + kGamg + kJacobi);
+}
+
+TEST_P(Multigrid, TakesSmoothersOfPetsc) {
+  const std::string outer = "-ksp_type gmres -mat_no_inode " + kGamg + "-mg_levels_";
+  for (const char* const smoother :
+       {"pc_type none", "pc_type jacobi -mg_levels_pc_jacobi_type rowmax", "pc_type pbjacobi",
+        "ksp_type richardson -mg_levels_pc_type jacobi -mg_levels_ksp_richardson_scale 0.6 -mg_levels_ksp_max_it 3",
+        "ksp_type chebyshev -mg_levels_ksp_max_it 4 -mg_levels_pc_type jacobi",
+        "ksp_chebyshev_eigenvalues 0.2,2.1 -mg_levels_pc_type jacobi", "pc_type sor",
+        "pc_type sor -mg_levels_pc_sor_its 2", "ksp_type richardson -mg_levels_pc_type sor",
+        "ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type sor "
+        "-mg_levels_pc_sor_forward -mg_levels_pc_sor_omega 1.2",
+        "pc_type sor -mg_levels_pc_sor_diagonal_shift 0.1",
+        "pc_type sor -mg_levels_pc_sor_backward -mg_levels_pc_sor_lits 2"}) {
+    const ScopedOptions rows("-mat_no_inode");
+    expect_same_cycles(of_matrix(plane(), type()), outer + smoother + " ");
+  }
+}
+
+TEST_P(Multigrid, TakesPolynomialsOfTheFourthKind) {
+  const Outcome any = solve_of(plane(), type(), kGamg + kJacobi + "-mg_levels_ksp_chebyshev_kind fourth");
+  if (any.view.find("fourth") == std::string::npos) GTEST_SKIP() << "this release of PETSc has none";
+  expect_same_cycles(of_matrix(plane(), type()),
+                     "-ksp_type cg -mg_levels_ksp_chebyshev_kind fourth -mg_levels_ksp_max_it 3 " + kGamg + kJacobi);
+}
+
+/// Their bounds come from a loop of ours where theirs do, too.
+TEST_P(Multigrid, TakesSmoothersOfOurs) {
+  const std::string backend = type() == std::string(MATAIJ) ? "host " : "cuda ";
+  for (const char* const smoother :
+       {"ilu", "icc", "dilu", "sor", "jacobi", "jacobi -mg_levels_pc_taskdag_jacobi_sweeps 2"}) {
+    const std::string options = "-ksp_type cg " + kGamg + "-mg_levels_ksp_type richardson -mg_levels_pc_type taskdag " +
+                                "-mg_levels_pc_taskdag_backend " + backend + "-mg_levels_pc_taskdag_type " + smoother +
+                                " ";
+    expect_same_cycles(of_matrix(plane(), type()), options);
+  }
+}
+
+TEST_P(Multigrid, HasAllFormsOfCycles) {
+  for (const char* const form :
+       {"-pc_mg_type multiplicative", "-pc_mg_type multiplicative -pc_mg_cycle_type w", "-pc_mg_type additive",
+        "-pc_mg_type full", "-pc_mg_type full -pc_mg_cycle_type w", "-pc_mg_type kaskade",
+        "-pc_mg_multiplicative_cycles 2", "-pc_mg_distinct_smoothup -mg_levels_up_pc_type jacobi"}) {
+    for (const char* const method : {"gmres", "fgmres"}) {
+      const std::string options = "-ksp_type " + std::string(method) + " " + form + " " + kJacobi + "-mat_no_inode ";
+      const ScopedOptions rows("-mat_no_inode");
+      expect_same_cycles(of_grid(false, type()), kOnGrid + "4 " + options);
+      expect_same_cycles(of_grid(true, type()), kOnGrid + "3 " + options);
+    }
+  }
+}
+
+TEST_P(Multigrid, TakesAHierarchyOfOneLevel) {
+  for (const char* const options :
+       {"-mg_levels_0_pc_type jacobi ", "-pc_mg_multiplicative_cycles 3 -mg_levels_0_pc_type jacobi ",
+        "-pc_mg_type full -mg_levels_0_ksp_type richardson -mg_levels_0_pc_type jacobi "})
+    expect_same_cycles(of_matrix(plane(), type()), "-ksp_type gmres -pc_type mg " + std::string(options));
+  const CsrMatrix small = make_stencil({.stencil = Stencil::five_point, .nx = 6, .ny = 5, .nz = 1});
+  expect_same_cycles(of_matrix(small, type()), "-ksp_type cg " + kGamg);
+}
+
+/// PETSc has one matrix for several unknowns of a point (MATMAIJ).
+TEST_P(Multigrid, WritesOutInterpolationsOfSeveralUnknowns) {
+  const auto make = [](const std::string& options) {
+    OwnedMat a;
+    const OwnedDm grid = make_grid(false, 2);
+    ok(DMSetMatType(grid, type()));
+    ok(DMCreateMatrix(grid, a.out()));
+    PetscInt rows = 0;
+    ok(MatGetSize(a, &rows, nullptr));
+    for (PetscInt i = 0; i < rows; ++i) {
+      for (const PetscInt j : {i - 66, i - 2, i, i + 2, i + 66})
+        if (j >= 0 && j < rows && (j == i || std::abs(j - i) == 66 || j / 66 == i / 66))
+          ok(MatSetValue(a, i, j, i == j ? 4.1 : -1.0, INSERT_VALUES));
+    }
+    ok(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+    ok(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    Case made = make_case(std::move(a), options);
+    give_grid(made, false, 2);
+    return made;
+  };
+  expect_same_cycles(make, kOnGrid + "3 -ksp_type cg " + kJacobi);
+}
+
+/// What a hierarchy has that is not ours, and what is said of it.
+struct Refusal {
+  std::string options;
+  std::string reason;
+};
+
+TEST_P(Multigrid, IsPetscsWhereALevelIsNotOurs) {
+  const std::vector<Refusal> refusals = {
+      {kGamg + kJacobi + "-mg_levels_1_ksp_type gmres", "level 1's smoother is gmres"},
+      {kGamg + "-mg_levels_pc_type bjacobi", "preconditioner is PETSc's bjacobi"},
+      {kGamg + kJacobi + "-mg_levels_ksp_norm_type preconditioned -mg_levels_ksp_convergence_test default",
+       "smoother may end before its last iteration"},
+      {kGamg + kJacobi + "-mg_coarse_ksp_type cg", "level 0's smoother is cg"},
+      {kGamg + kJacobi + "-mg_levels_2_ksp_type richardson -mg_levels_2_ksp_richardson_self_scale",
+       "level 2's smoother scales itself"},
+      {kGamg + "-mg_levels_pc_type sor -mg_levels_ksp_type richardson -mg_levels_pc_sor_diagonal_shift 0.1",
+       "smoother iterates by sweeps with a diagonal shift"},
+      {"-pc_type mg -mg_levels_0_ksp_type preonly -mg_levels_0_pc_type lu", "level 0's preconditioner is PETSc's lu"},
+  };
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.options);
+    const std::string options = "-ksp_type fgmres -mat_no_inode " + refusal.options + " ";
+    const Outcome theirs = solve_of(plane(), type(), options);
+    const Outcome ours = solve_of(plane(), type(), kInLoop + options);
+    EXPECT_NE(ours.view.find("cycle: by PETSc, not TaskDAG: "), std::string::npos) << said_by(ours);
+    EXPECT_NE(ours.view.find(refusal.reason), std::string::npos) << said_by(ours);
+    EXPECT_EQ(ours.loops, 0);
+    EXPECT_EQ(ours.iterations, theirs.iterations);
+    EXPECT_EQ(ours.history, theirs.history);
+  }
+}
+
+TEST_P(Multigrid, IsPetscsWithoutTheOption) {
+  const std::string options = "-ksp_type cg " + kGamg + kJacobi;
+  const Outcome theirs = solve_of(plane(), type(), options + "-taskdag_ksp auto");
+  EXPECT_EQ(theirs.view.find("cycle: by"), std::string::npos);
+  EXPECT_EQ(theirs.loops, 0);
+  PETSC_OK(TaskDAGSetMG(PETSC_TRUE));
+  EXPECT_TRUE(is_ours(solve_of(plane(), type(), options)));
+  EXPECT_FALSE(is_ours(solve_of(plane(), type(), options + "-taskdag_mg false")));
+  PETSC_OK(TaskDAGSetMG(PETSC_FALSE));
+  EXPECT_FALSE(is_ours(solve_of(plane(), type(), options)));
+}
+
+/// What is done to a KSP between solves.
+using Step = std::function<void(Case&)>;
+
+/// Runs steps on KSPs with our cycle and with PETSc's, and compares solves and applications after each.
+void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
+  SCOPED_TRACE(options);
+  std::array<Case, 3> cases = {make(options), make(kInLoop + options), make(kInPetscs + options)};
+  const std::array<std::string, 3> all = {options, kInLoop + options, kInPetscs + options};
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    SCOPED_TRACE("step " + std::to_string(k));
+    std::array<Outcome, 3> outcomes;
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      steps[k](cases[c]);
+      ok(VecSet(cases[c].x, 0.0));
+      outcomes[c] = solve_in(cases[c], all[c]);
+    }
+    ASSERT_TRUE(is_ours(outcomes[1])) << said_by(outcomes[1]);
+    expect_same(outcomes[1], outcomes[0]);
+    EXPECT_EQ(outcomes[2].reason, outcomes[0].reason);
+    EXPECT_NEAR(static_cast<double>(outcomes[2].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
+    for (const std::size_t c : {1U, 2U})
+      EXPECT_LE(difference_of_applications(pc_of(cases[c]), pc_of(cases[0]), cases[0].a), 1e-11);
+  }
+}
+
+void nothing(Case& /*with*/) {}
+
+/// Other values, symmetric as before.
+void change_values(Case& with) {
+  const OwnedVec scale = make_vector(with.a, 2.0);
+  ok(VecAbs(scale));
+  ok(VecShift(scale, 1.5));
+  ok(MatDiagonalScale(with.a, scale, scale));
+}
+
+void replace_matrix(Case& with) {
+  MatType type = nullptr;
+  ok(MatGetType(with.a, &type));
+  OwnedMat other = make_matrix(plane(0.0), type);
+  ok(MatShift(other, 0.3));
+  ok(KSPSetOperators(with.ksp, other, other));
+  std::swap(*with.a.out(), *other.out());
+}
+
+/// On the finest level, without PETSc being told.
+void change_interpolation(Case& with) {
+  Mat interpolation = nullptr;
+  PetscInt levels = 0;
+  ok(PCMGGetLevels(pc_of(with), &levels));
+  ok(PCMGGetInterpolation(pc_of(with), levels - 1, &interpolation));
+  ok(MatScale(interpolation, 0.9));
+}
+
+void smooth_more(Case& with) {
+  KSP smoother = nullptr;
+  ok(PCMGGetSmoother(pc_of(with), 1, &smoother));
+  ok(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+}
+
+void forget(Case& with) {
+  ok(KSPReset(with.ksp));
+  ok(KSPSetOperators(with.ksp, with.a, with.a));
+}
+
+void keep(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_TRUE)); }
+void renew(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_FALSE)); }
+
+TEST_P(Multigrid, FollowsTheHierarchy) {
+  const std::string outer = "-ksp_type fgmres " + kJacobi + kGamg;
+  const MakeCase make = of_matrix(plane(), type());
+  for (const char* const reuse : {"-pc_gamg_reuse_interpolation false ", "-pc_gamg_reuse_interpolation true "}) {
+    expect_same_steps(make, outer + reuse,
+                      {nothing, nothing, change_values, replace_matrix, change_values, nothing, forget, change_values});
+    expect_same_steps(make, outer + reuse, {nothing, keep, change_values, renew, change_values, keep, replace_matrix});
+    expect_same_steps(make, outer + reuse,
+                      {nothing, change_interpolation, smooth_more, change_values, change_interpolation});
+  }
+  const std::string sor = "-mat_no_inode -mg_levels_pc_type sor -ksp_type fgmres -pc_gamg_reuse_interpolation true ";
+  const ScopedOptions rows("-mat_no_inode");
+  expect_same_steps(make, sor + kGamg, {nothing, change_values, keep, change_values, renew, replace_matrix});
+}
+
+TEST_P(Multigrid, MeetsNumbersThatAreNotFinite) {
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const std::string options = "-ksp_type cg " + kGamg + kJacobi;
+    std::array<Outcome, 2> outcomes;
+    for (const std::size_t ours : {0U, 1U}) {
+      const std::string all = (ours == 1 ? kInLoop : "") + options;
+      const Case with = make_case(plane(), type(), all);
+      EXPECT_GT(solve_in(with, all).reason, 0);
+      PETSC_OK(MatSetValue(with.a, 7, 7, value, INSERT_VALUES));
+      PETSC_OK(MatAssemblyBegin(with.a, MAT_FINAL_ASSEMBLY));
+      PETSC_OK(MatAssemblyEnd(with.a, MAT_FINAL_ASSEMBLY));
+      const QuietErrors errors;
+      outcomes[ours] = solve_in(with, all);
+    }
+    EXPECT_EQ(outcomes[1].code, outcomes[0].code);
+    EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+    EXPECT_LE(outcomes[0].reason, 0);
+  }
+}
+
+/// PETSc's solver says that it has failed, or gives numbers without meaning: the inverse would be one of those.
+TEST_P(Multigrid, LeavesASingularCoarseOperatorToPetsc) {
+  const CsrMatrix a = singular(plane(), null_vector(plane().rows, true));
+  const std::string options = "-ksp_type gmres -ksp_max_it 20 " + kGamg + kJacobi;
+  const Outcome ours = solve_of(a, type(), kInLoop + options);
+  EXPECT_NE(ours.view.find("cycle: by PETSc, not TaskDAG: level 0's solver "), std::string::npos) << said_by(ours);
+  const Outcome theirs = solve_of(a, type(), options);
+  EXPECT_EQ(ours.reason, theirs.reason);
+  EXPECT_EQ(ours.iterations, theirs.iterations);
+}
+
+TEST_P(Multigrid, GetsAnotherType) {
+  const std::string options = kInLoop + "-ksp_type cg " + kJacobi + "-mg_levels_0_pc_type jacobi ";
+  Case with = make_case(plane(), type(), options + kGamg);
+  EXPECT_TRUE(is_ours(solve_in(with, options)));
+  PETSC_OK(PCSetType(pc_of(with), PCJACOBI));
+  const Outcome jacobi = solve_in(with, options);
+  EXPECT_EQ(jacobi.view.find("cycle: by"), std::string::npos);
+  EXPECT_GT(jacobi.reason, 0);
+  for (const char* const name : {PCMG, PCGAMG, PCHMG, PCGAMG}) {
+    SCOPED_TRACE(name);
+    PETSC_OK(PCSetType(pc_of(with), name));
+    const ScopedOptions scope(options);
+    PETSC_OK(PCSetFromOptions(pc_of(with)));
+    const Outcome now = solve_in(with, options);
+    EXPECT_TRUE(is_ours(now)) << said_by(now);
+    EXPECT_EQ(now.loops, 1);
+    EXPECT_GT(now.reason, 0);
+  }
+}
+
+/// A seqential hierarchy as the block of a rank is ours, one of several ranks is PETSc's.
+TEST(MultigridOnRanks, IsOfOneRank) {
+  const std::string outer = "-ksp_type gmres " + kJacobi + "-sub_" + kJacobi;
+  const Outcome theirs = solve_of(plane(), MATAIJ, outer + kGamg);
+  const Outcome ours = solve_of(plane(), MATAIJ, kInLoop + outer + kGamg);
+  EXPECT_EQ(ours.iterations, theirs.iterations);
+  EXPECT_EQ(ours.view.find("it is on several ranks") != std::string::npos, ranks() > 1) << said_by(ours);
+  const std::string blocks = outer + "-pc_type bjacobi -sub_pc_type gamg ";
+  const int cycles = event_count("TaskDAGCycle");
+  const Outcome by_blocks = solve_of(plane(), MATAIJ, kInLoop + blocks);
+  EXPECT_GE(event_count("TaskDAGCycle") - cycles, by_blocks.iterations);
+  EXPECT_NEAR(static_cast<double>(by_blocks.iterations),
+              static_cast<double>(solve_of(plane(), MATAIJ, blocks).iterations), 1.0);
+}
+
+}  // namespace
+}  // namespace taskdag::test
