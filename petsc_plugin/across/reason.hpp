@@ -13,7 +13,8 @@ class Reason {
   void set(const char* text) { set(text, ""); }
   /// The text with another one behind it.
   void set(const char* text, const char* more) {
-    std::snprintf(text_.data(), text_.size(), "%s%s", text, more ? more : "none");
+    // What does not fit is cut off.
+    if (std::snprintf(text_.data(), text_.size(), "%s%s", text, more ? more : "none") < 0) text_[0] = '\0';
   }
   [[nodiscard]] bool given() const { return text_.front() != '\0'; }
   [[nodiscard]] const char* text() const { return text_.data(); }

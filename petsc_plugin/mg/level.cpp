@@ -27,7 +27,7 @@ PetscErrorCode check_operator(int level, Mat a, Reason* why_not) {
 void Refusal::operator()(const char* what, const char* more) const {
   if (why_not_->given()) return;
   std::array<char, 200> text{};
-  std::snprintf(text.data(), text.size(), "level %d's %s %s", level_, part_, what);
+  if (std::snprintf(text.data(), text.size(), "level %d's %s %s", level_, part_, what) < 0) return;
   why_not_->set(text.data(), more);
 }
 

@@ -100,13 +100,15 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Called before a solve, whether the KSP was told of new values or not: before 3.19 PETSc would set up at the first
-/// application, which may be inside a loop of ours.
+/// Called before a solve, whether the KSP was told of new values or not: older releases would set up at the first
+/// application, and whether a loop is ours is decided before.
 PetscErrorCode set_up_on_blocks(PC pc) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
+  bool asked = false;
   PetscCall(wrapped_of(pc, &wrapped));
-  if (wrapped->cycle.is_there()) PetscCall(PCSetUp(pc));
+  PetscCall(is_asked_for(&asked));
+  if (asked) PetscCall(PCSetUp(pc));
   if (wrapped->theirs.setuponblocks) PetscCall(wrapped->theirs.setuponblocks(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
