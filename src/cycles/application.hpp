@@ -113,8 +113,12 @@ class Application {
   }
 
   void smooth(std::size_t l, const CycleSmoother& smoother) {
-    const bool begun = std::exchange(states_[l].begun, false);
-    for (std::size_t k = begun ? 1 : 0; k < smoother.steps.size(); ++k) {
+    std::size_t k = std::exchange(states_[l].begun, false) ? 1 : 0;
+    if (states_[l].zero && smoother.steps.size() > 1 && !calls(smoother)) {
+      first_two_steps(l, smoother);
+      k = 2;
+    }
+    for (; k < smoother.steps.size(); ++k) {
       calls(smoother) ? step_by_call(l, smoother, k) : step(l, smoother, k);
     }
   }
@@ -123,6 +127,12 @@ class Application {
     const double* const diagonal = smoother.preconditioner == nullptr ? nullptr : smoother.preconditioner->diagonal();
     return {smoother.steps[k].step, k == 0 ? 0.0 : smoother.steps[k].momentum, diagonal, levels_[l].direction.data(),
             keeps};
+  }
+  void first_two_steps(std::size_t l, const CycleSmoother& smoother) {
+    State& s = states_[l];
+    stages_.run(levels_[l].a,
+                FirstTwoSteps{levels_[l].a.rows(), smoother.steps[0].step, step_of(l, smoother, 1), s.b, s.x});
+    s.zero = false;
   }
   void step(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
     State& s = states_[l];
@@ -152,15 +162,15 @@ class Application {
     stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), s.b, s.x, r});
     return r;
   }
-  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that the
-  /// first step may be made where that right-hand side is.
+  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a step
+  /// which is the only one may be made where that right-hand side is.
   void begin(std::size_t l, bool smooths) {
     State& s = states_[l];
     const CycleSmoother& smoother = levels_[l].before;
     const bool solved = is_coarsest(l) && inverse_ != nullptr;
     s.x = levels_[l].x[0].data();
     s.other = levels_[l].x[1].data();
-    s.begun = smooths && !solved && !smoother.steps.empty() && !calls(smoother);
+    s.begun = smooths && !solved && smoother.steps.size() == 1 && !calls(smoother);
     s.zero = !s.begun;
   }
   void restrict_from(std::size_t l, const double* r, bool smooths) {

@@ -15,12 +15,34 @@ struct Rows {
   const Index* column = nullptr;
   const double* value = nullptr;
 
-  /// What one of `size` workers has of row · x.
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
+  /// What one of `size` workers has of Σ_j a_ij of(j). On a GPU elements are asked for several at a time, also at the
+  /// end of a row, since most rows are short; each would be waited for otherwise.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
+#if defined(__CUDA_ARCH__)
+    constexpr int ahead = 4;  // with 8 there are too few registers
+#else
+    constexpr int ahead = 1;
+#endif
     double sum = 0.0;
     const Offset end = begin[row + 1];
-    for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * x[column[e]];
+    for (Offset e = begin[row] + rank; e < end; e += ahead * size) {
+      Index j[ahead];
+      double a[ahead];
+      double x[ahead];
+      for (int k = 0; k < ahead; ++k) {
+        const bool is = e + k * size < end;
+        j[k] = is ? column[e + k * size] : 0;
+        a[k] = is ? value[e + k * size] : 0.0;
+      }
+      for (int k = 0; k < ahead; ++k) x[k] = e + k * size < end ? of(j[k]) : 0.0;
+      for (int k = 0; k < ahead; ++k) sum += a[k] * x[k];
+    }
     return sum;
+  }
+  /// Of row · x.
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
+    return part_of(row, rank, size, [x](Index i) { return x[i]; });
   }
 };
 
@@ -34,8 +56,12 @@ struct Step {
 
   /// What x_i grows by.
   [[nodiscard]] TASKDAG_TASK double of(std::uint32_t i, double residual) const {
+    return after(i, momentum != 0.0 ? direction[i] : 0.0, residual);
+  }
+  /// The same where d of the step before is known.
+  [[nodiscard]] TASKDAG_TASK double after(std::uint32_t i, double before, double residual) const {
     double d = step * (diagonal != nullptr ? diagonal[i] * residual : residual);
-    if (momentum != 0.0) d += momentum * direction[i];
+    if (momentum != 0.0) d += momentum * before;
     if (keeps) direction[i] = d;
     return d;
   }
@@ -49,6 +75,35 @@ struct FirstStep {
   const double* b;
   double* x;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = step.of(i, b[i]); }
+};
+
+/// The first two steps of a smoother from x = 0. Rows make the first step's elements by themselves where they multiply
+/// by them, so that these are not written.
+struct FirstTwoSteps {
+  static constexpr const char* name = "first two steps from zero";
+  static constexpr int vectors = 4;
+  Rows a;
+  double first;  ///< step of the first one
+  Step second;
+  const double* b;
+  double* x;
+  /// What the first step gives.
+  struct Begun {
+    double step;
+    const double* diagonal;
+    const double* b;
+    [[nodiscard]] TASKDAG_TASK double operator()(Index i) const {
+      return step * (diagonal != nullptr ? diagonal[i] * b[i] : b[i]);
+    }
+  };
+  [[nodiscard]] TASKDAG_TASK Begun begun() const { return {first, second.diagonal, b}; }
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+    return a.part_of(row, rank, size, begun());
+  }
+  TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
+    const double before = begun()(static_cast<Index>(row));
+    x[row] = before + second.after(row, before, b[row] - product);
+  }
 };
 
 /// A step of a smoother. Rows read elements of x that other rows are to change, so the sum goes into another array.
@@ -96,7 +151,7 @@ struct Update {
   }
 };
 
-/// b of the coarser level: R r. With it the first step of the smoother there, which begins at zero.
+/// b of the coarser level: R r. With it the step of the smoother there, where it has one alone and begins at zero.
 struct Restriction {
   static constexpr const char* name = "restriction";
   static constexpr int vectors = 3;

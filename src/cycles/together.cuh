@@ -56,7 +56,8 @@ struct OneStage {
     if (kind == kind_of<One>()) work(*reinterpret_cast<const One*>(stage));
   }
 };
-using SmallStage = OneStage<FirstStep, SmootherStage, Residual, Restriction, Interpolation, DenseProduct, Zero>;
+using SmallStage =
+    OneStage<FirstStep, FirstTwoSteps, SmootherStage, Residual, Restriction, Interpolation, DenseProduct, Zero>;
 
 constexpr int together_threads = 1024;
 
