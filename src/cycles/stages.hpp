@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "krylov/row_sum.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 
@@ -15,30 +16,10 @@ struct Rows {
   const Index* column = nullptr;
   const double* value = nullptr;
 
-  /// What one of `size` workers has of Σ_j a_ij of(j). On a GPU elements are asked for several at a time, also at the
-  /// end of a row, since most rows are short; each would be waited for otherwise.
+  /// What one of `size` workers has of Σ_j a_ij of(j).
   template <class Of>
   [[nodiscard]] TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
-#if defined(__CUDA_ARCH__)
-    constexpr int ahead = 4;  // with 8 there are too few registers
-#else
-    constexpr int ahead = 1;
-#endif
-    double sum = 0.0;
-    const Offset end = begin[row + 1];
-    for (Offset e = begin[row] + rank; e < end; e += ahead * size) {
-      Index j[ahead];
-      double a[ahead];
-      double x[ahead];
-      for (int k = 0; k < ahead; ++k) {
-        const bool is = e + k * size < end;
-        j[k] = is ? column[e + k * size] : 0;
-        a[k] = is ? value[e + k * size] : 0.0;
-      }
-      for (int k = 0; k < ahead; ++k) x[k] = e + k * size < end ? of(j[k]) : 0.0;
-      for (int k = 0; k < ahead; ++k) sum += a[k] * x[k];
-    }
-    return sum;
+    return krylov::sum_of_row<4>(begin[row], begin[row + 1], column, value, rank, size, of);
   }
   /// Of row · x.
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "krylov/control.hpp"
+#include "krylov/row_sum.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/engine/loop/ranks.hpp"
 #include "taskdag/engine/loop/stage.hpp"
@@ -80,9 +81,7 @@ struct System {
   template <class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
     if (block > 1) return row_of_blocks(row, rank, size, of);
-    double sum = 0.0;
-    const Offset end = begin[row + 1];
-    for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * of(column[e]);
+    double sum = sum_of_row<2>(begin[row], begin[row + 1], column, value, rank, size, of);
     if (halo.begin != nullptr) sum += halo.part(row, rank, size);
     return sum;
   }
