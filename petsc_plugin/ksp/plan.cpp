@@ -185,16 +185,16 @@ PetscErrorCode check_richardson(KSP ksp, const SetterCalls& calls, KrylovOptions
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// After the set-up, which estimates them where they are not set. Zeros where they are not known, or where PETSc's data
-/// is not what it is taken for.
-PetscErrorCode find_bounds(KSP ksp, ChebyshevBounds* bounds) {
+/// After the set-up, which estimates them where they are not set, and makes room for the factors of so many iterations
+/// (`room`). Zeros where they are not known, or where PETSc's data is not what it is taken for.
+PetscErrorCode find_bounds(KSP ksp, PetscInt room, ChebyshevBounds* bounds) {
   PetscFunctionBegin;
   const auto& data = *static_cast<const ChebyshevData*>(ksp->data);
   KSP estimator = nullptr;
   *bounds = data.set;
   if (bounds->smallest != 0.0 && bounds->largest != 0.0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPChebyshevEstEigGetKSP(ksp, &estimator));
-  if (data.estimator != estimator || room_of(data, ksp->max_it) < ksp->max_it) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data.estimator != estimator || room_of(data, room) < room) PetscFunctionReturn(PETSC_SUCCESS);
   const auto& t = data.transform;
   const ChebyshevBounds& low = data.computed.smallest != 0.0 ? data.computed : data.provided;
   const ChebyshevBounds& high = data.computed.largest != 0.0 ? data.computed : data.provided;
@@ -271,7 +271,7 @@ PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) 
   int kind = 0;
   PetscCall(PetscObjectQueryFunction(reinterpret_cast<PetscObject>(ksp), "KSPChebyshevGetKind_C", &get_kind));
   if (get_kind) PetscCall(get_kind(ksp, &kind));
-  PetscCall(find_bounds(ksp, &bounds));
+  PetscCall(find_bounds(ksp, kind == 0 ? 1 : ksp->max_it, &bounds));
   options->smallest = bounds.smallest;
   options->largest = bounds.largest;
   options->kind = kind == 0 ? KrylovChebyshev::first : KrylovChebyshev::fourth;
