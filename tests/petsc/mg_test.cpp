@@ -308,8 +308,8 @@ void nothing(Case& /*with*/) {}
 void change_values(Case& with) {
   const OwnedVec scale = make_vector(with.a, 2.0);
   ok(VecAbs(scale));
-  ok(VecShift(scale, 4.0));
-  ok(VecScale(scale, 0.25));
+  ok(VecShift(scale, 25.0));
+  ok(VecScale(scale, 0.04));
   ok(MatDiagonalScale(with.a, scale, scale));
 }
 
