@@ -41,15 +41,15 @@ class PcMap final : public LinearMap {
   bool may_be_captured_;
 };
 
-/// A preconditioner of another type, whose application is ours.
+/// A preconditioner of another type, whose application is ours. It may get another one between solves.
 class OwnMap final : public LinearMap {
  public:
-  OwnMap(OwnApplication& own, bool may_be_captured) : own_(own), may_be_captured_(may_be_captured) {}
-  void apply(const double* x, double* y, Stream stream) override { own_.apply_to_arrays(x, y, stream); }
+  OwnMap(OwnApplication* const& own, bool may_be_captured) : own_(own), may_be_captured_(may_be_captured) {}
+  void apply(const double* x, double* y, Stream stream) override { own_->apply_to_arrays(x, y, stream); }
   [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
 
  private:
-  OwnApplication& own_;
+  OwnApplication* const& own_;
   bool may_be_captured_;
 };
 
@@ -237,6 +237,7 @@ PetscErrorCode KspLoop::collect_parts(KSP ksp, Next* next) const {
   parts.outer = outer_.place();
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts.pc));
   parts.form = form_;
+  parts.own_application = own_application_ != nullptr;
   parts.diagonal = next->diagonal;
   parts.launches = on_cuda() && form_ == PcForm::map ? use_.launches : 0;
   parts.threads = place_->context.threads();
@@ -293,7 +294,7 @@ PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& pla
 std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
   if (form_ == PcForm::none) return nullptr;
   if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
-  if (use_.backend && own_application_) return std::make_unique<OwnMap>(*own_application_, use_.may_be_captured);
+  if (use_.backend && own_application_) return std::make_unique<OwnMap>(own_application_, use_.may_be_captured);
   if (use_.backend) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
   return std::make_unique<EmptyMap>();
 }

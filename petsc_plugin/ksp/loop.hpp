@@ -57,6 +57,7 @@ class KspLoop {
     Place outer;
     PetscObjectId pc = 0;
     PcForm form = PcForm::none;
+    bool own_application = false;
     const void* diagonal = nullptr;
     std::uint64_t launches = 0;  ///< ArrayUse::launches, where applications are captured
     int threads = 0;

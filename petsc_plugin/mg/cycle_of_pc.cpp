@@ -54,6 +54,7 @@ PetscErrorCode CycleOfPc::make(PC pc, Hierarchy::Seen* now) {
   PetscCall(hierarchy_.bring(pc, *now, &why_not_));
   if (why_not_.given()) PetscFunctionReturn(PETSC_SUCCESS);
   const bool kept = cycle_ && hierarchy_.parts() == parts_;
+  if (on_cuda() && !kept) PetscCall(wait_for_current_stream());  // the constructor reads patterns
   PetscCall(guarded([&] {
     if (!kept) {
       cycle_.reset();

@@ -410,6 +410,10 @@ TEST_P(Multigrid, GetsAnotherType) {
     EXPECT_TRUE(is_ours(now)) << said_by(now);
     EXPECT_EQ(now.loops, 1);
     EXPECT_GT(now.reason, 0);
+    PETSC_OK(PCSetType(pc_of(with), PCTASKDAG));
+    const Outcome other = solve_in(with, options);
+    EXPECT_EQ(other.loops, 1);
+    EXPECT_GT(other.reason, 0);
   }
 }
 
