@@ -14,6 +14,7 @@ PetscErrorCode CycleOfPc::take(PC pc) {
   PetscFunctionBegin;
   PCFailedReason failed = PC_NOERROR;
   why_not_ = {};
+  unfinished_ = false;
   seen_ = {};
   PetscCall(PCGetFailedReason(pc, &failed));
   if (failed != PC_NOERROR) {
@@ -28,8 +29,10 @@ PetscErrorCode CycleOfPc::take(PC pc) {
 /// An error of a sequential preconditioner cannot be returned where other ranks may wait: the cycle is PETSc's.
 PetscErrorCode CycleOfPc::follow(PC pc) {
   PetscFunctionBegin;
+  if (std::exchange(unfinished_, false)) why_not_ = {};
   const PetscErrorCode followed = follow_here(pc);
   if (static_cast<int>(followed) != 0) {
+    unfinished_ = true;
     why_not_.set("an error was met");
     PetscCall(drop());
     if (!is_alone(PetscObjectComm(reinterpret_cast<PetscObject>(pc)))) PetscCall(followed);
@@ -81,7 +84,7 @@ PetscErrorCode CycleOfPc::drop() {
 PetscErrorCode CycleOfPc::apply(PC pc, Vec b, Vec x, bool* done) {
   PetscFunctionBegin;
   *done = false;
-  if (cycle_) PetscCall(follow(pc));
+  if (cycle_ || unfinished_) PetscCall(follow(pc));
   if (!cycle_) PetscFunctionReturn(PETSC_SUCCESS);
   *done = true;
   EventScope event;
@@ -159,6 +162,7 @@ PetscErrorCode CycleOfPc::view(PetscViewer viewer) const {
 PetscErrorCode CycleOfPc::reset() {
   PetscFunctionBegin;
   why_not_ = {};
+  unfinished_ = false;
   PetscCall(drop());
   PetscCall(guarded([&] { vectors_ = {}; }));
   PetscFunctionReturn(PETSC_SUCCESS);

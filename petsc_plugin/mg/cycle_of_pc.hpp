@@ -52,6 +52,7 @@ class CycleOfPc final : public OwnApplication {
   std::uint64_t launches_ = 0;  ///< ArrayUse::launches
   VectorCopies vectors_;
   Reason why_not_;
+  bool unfinished_ = false;  ///< an error has ended the last attempt: the next use makes another one
 };
 
 }  // namespace taskdag::petsc

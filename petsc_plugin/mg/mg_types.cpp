@@ -61,7 +61,11 @@ PetscErrorCode attach(PC pc, Wrapped** wrapped) {
   PetscContainer container = nullptr;
   *wrapped = nullptr;
   const PetscErrorCode made = guarded([&] { *wrapped = new Wrapped; });
-  if (static_cast<int>(made) != 0 && !others_may_wait()) PetscCall(made);
+  if (static_cast<int>(made) != 0 && !others_may_wait()) {
+    // PETSc has named the type before, and would take a repetition of PCSetType() for done.
+    PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
+    PetscCall(made);
+  }
   if (!*wrapped) PetscCall(warn_of_error("multigrid cycles are PETSc's and not TaskDAG's"));
   int all = *wrapped ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm_of(pc)));

@@ -327,6 +327,46 @@ TEST_P(OutOfMemoryAtEachPlace, OfANewPattern) {
   expect_recovery_of_changed_objects(true, package());
 }
 
+/// The hierarchy is PETSc's, whose own set-up does not bear an error of an inner solver: the fault comes where the
+/// cycle is taken, as it is set up for new values and applied.
+TEST(OutOfMemory, OfAMultigridCycle) {
+  for (const char* const smoother : {"-mg_levels_pc_type jacobi", "-mg_levels_pc_type sor -mat_no_inode"}) {
+    SCOPED_TRACE(smoother);
+    const ScopedOptions hierarchy(std::string("-pc_type gamg -pc_gamg_coarse_eq_limit 6 ") + smoother +
+                                  " -pc_gamg_reuse_interpolation true -mat_no_inode");
+    const QuietErrors quiet;
+    std::vector<double> expected;
+    const auto attempt = [&](long place) {
+      const OwnedMat a = grid_matrix(4.5, false);
+      const Work work(a);
+      OwnedPc pc;
+      EXPECT_OK(PCCreate(PETSC_COMM_SELF, pc.out()));
+      EXPECT_OK(PCSetOperators(pc, a, a));
+      EXPECT_OK(PCSetFromOptions(pc));
+      EXPECT_OK(PCSetUp(pc));
+      EXPECT_OK(MatShift(a, 1.0));
+      EXPECT_OK(TaskDAGSetMG(PETSC_TRUE));
+      bool happened = false;
+      PetscErrorCode code{};
+      {
+        const AllocationFault fault(place);
+        code = PCSetUp(pc);
+        happened = fault.happened();
+      }
+      expect_memory_error(code, happened);
+      const int cycles = event_count("TaskDAGCycle");
+      EXPECT_OK(PCApply(pc, work.b, work.x)) << "a new attempt";
+      EXPECT_EQ(event_count("TaskDAGCycle"), cycles + 1);
+      EXPECT_OK(TaskDAGSetMG(PETSC_FALSE));
+      if (expected.empty()) expected = work.numbers();
+      EXPECT_EQ(work.numbers(), expected);
+      return happened;
+    };
+    EXPECT_FALSE(attempt(kTooMany));
+    EXPECT_GT(for_each_place(attempt), 20) << "nothing was tested";
+  }
+}
+
 /// A whole solve, from the options on.
 TEST_P(OutOfMemoryAtEachPlace, OfASolve) {
   const ScopedOptions options(std::string("-ksp_type gmres ") + GetParam().options);
