@@ -58,7 +58,7 @@ PetscErrorCode see_inverted(PC pc, Hierarchy::LevelSeen* seen, Reason* why_not) 
 PetscErrorCode see_transfers(PC pc, int level, Hierarchy::LevelSeen* seen, Reason* why_not) {
   PetscFunctionBegin;
   const PC_MG_Levels& own = level_of(pc, level);
-  seen->visits = own.cycles;
+  seen->visits = static_cast<int>(own.cycles);
   PetscCall(Transfer::check(own.interpolate, Refusal(level, "interpolation", why_not)));
   PetscCall(Transfer::check(own.restrct, Refusal(level, "restriction", why_not)));
   PetscCall(read_state(own.interpolate, &seen->interpolation));

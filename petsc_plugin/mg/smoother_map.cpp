@@ -21,21 +21,6 @@ class OursMap final : public LinearMap {
   bool may_be_captured_;
 };
 
-enum class Kind { none, diagonal, ours, sor, other };
-
-PetscErrorCode find_kind(PC pc, Kind* kind) {
-  PetscFunctionBegin;
-  bool none = false;
-  bool diagonal = false;
-  bool ours = false;
-  PetscBool sor = PETSC_FALSE;
-  PetscCall(is_simple(pc, &none, &diagonal));
-  PetscCall(is_taskdag(pc, &ours));
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSOR, &sor));
-  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : sor ? Kind::sor : Kind::other;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// PETSc's SOR.
 class SorMap final : public LinearMap {
  public:
@@ -54,6 +39,19 @@ bool works_in(const ArrayUse& use, const Context& context) {
 }
 
 }  // namespace
+
+PetscErrorCode SmootherMap::find_kind(PC pc, Kind* kind) {
+  PetscFunctionBegin;
+  bool none = false;
+  bool diagonal = false;
+  bool ours = false;
+  PetscBool sor = PETSC_FALSE;
+  PetscCall(is_simple(pc, &none, &diagonal));
+  PetscCall(is_taskdag(pc, &ours));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSOR, &sor));
+  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : sor ? Kind::sor : Kind::other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionBegin;
@@ -79,7 +77,9 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
 PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& refuse) {
   PetscFunctionBegin;
   Kind kind;
+  PetscObjectId id = 0;
   PetscCall(find_kind(pc, &kind));
+  PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &id));
   PetscCall(pc_.share(pc));
   use_ = {};
   if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use_));
@@ -89,17 +89,24 @@ PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& 
   }
   if (kind == Kind::diagonal) PetscCall(bring_diagonal(context));
   if (kind == Kind::sor) PetscCall(bring_sor(context, refuse));
-  PetscCall(guarded([&] {
-    if (kind == Kind::none)
-      map_.reset();
-    else if (kind == Kind::sor)
-      map_ = std::make_unique<SorMap>(sor_, use_.may_be_captured);
-    else if (!use_.diagonal)
-      map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
-    else if (!map_ || map_->diagonal() != use_.diagonal)
-      map_ = std::make_unique<DiagonalMap>(use_.diagonal);
-  }));
+  PetscCall(guarded([&] { take_map(kind, id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A cycle is kept while its maps are.
+void SmootherMap::take_map(Kind kind, PetscObjectId pc) {
+  const bool same = map_ && kind == kind_ && pc == of_ && map_->diagonal() == use_.diagonal &&
+                    map_->may_be_captured() == use_.may_be_captured;
+  if (same) return;
+  map_.reset();
+  kind_ = kind;
+  of_ = pc;
+  if (use_.diagonal)
+    map_ = std::make_unique<DiagonalMap>(use_.diagonal);
+  else if (kind == Kind::ours)
+    map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
+  else if (kind == Kind::sor)
+    map_ = std::make_unique<SorMap>(sor_, use_.may_be_captured);
 }
 
 PetscErrorCode SmootherMap::bring_diagonal(const Context& context) {

@@ -42,6 +42,10 @@ class SmootherMap {
   PetscErrorCode reset();
 
  private:
+  enum class Kind { none, diagonal, ours, sor, other };
+
+  static PetscErrorCode find_kind(PC pc, Kind* kind);
+  void take_map(Kind kind, PetscObjectId pc);
   PetscErrorCode bring_diagonal(const Context& context);
   PetscErrorCode bring_sor(const Context& context, const Refusal& refuse);
   PetscErrorCode copy_diagonal(const Context& context, PetscInt rows, const double** elements);
@@ -52,6 +56,8 @@ class SmootherMap {
   SorOfPc sor_;
   engine::Memory copy_;  ///< of its elements, where they are not in the context's memory
   std::unique_ptr<LinearMap> map_;
+  Kind kind_ = Kind::none;  ///< of the map
+  PetscObjectId of_ = 0;    ///< the map's PC
 };
 
 }  // namespace taskdag::petsc

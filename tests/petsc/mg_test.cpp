@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -66,7 +67,7 @@ OwnedDm make_grid(bool in_space, PetscInt unknowns) {
 void give_grid(const Case& with, bool in_space, PetscInt unknowns = 1) {
   const OwnedDm grid = make_grid(in_space, unknowns);
   ok(KSPSetDM(with.ksp, grid));
-#if PETSC_VERSION_GE(3, 24, 0)
+#if PETSC_VERSION_GE(3, 25, 0)
   ok(KSPSetDMActive(with.ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
 #else
   ok(KSPSetDMActive(with.ksp, PETSC_FALSE));
