@@ -2,6 +2,7 @@
 
 #include "boundary.hpp"
 #include "mg/smoother.hpp"
+#include "pc/pc_taskdag.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -146,11 +147,23 @@ PetscErrorCode Hierarchy::make_room(std::size_t levels) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Hierarchy::choose_place(Mat finest) {
+/// Where the finest operator lies, or on a GPU where a preconditioner of ours there works on one: then the matrices are
+/// copied.
+PetscErrorCode Hierarchy::choose_place(KSP finest) {
   PetscFunctionBegin;
+  Mat a = nullptr;
+  bool ours = false;
+  ArrayUse use;
   MatrixSource source;
   BackendSettings settings;
-  PetscCall(source.inspect(finest, false));
+  PetscCall(is_taskdag(finest->pc, &ours));
+  if (ours) PetscCall(prepare_for_arrays(finest->pc, 0, &use));
+  if (use.backend && use.backend->context.backend() == Backend::cuda) {
+    PetscCall(guarded([&] { place_ = *use.backend; }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPGetOperators(finest, &a, nullptr));
+  PetscCall(source.inspect(a, false));
   settings.wanted = source.on_device() ? Backend::cuda : Backend::host;
   PetscCall(choose_backend(settings, {source.rows(), source.on_device()}, &place_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -291,10 +304,8 @@ PetscErrorCode Hierarchy::count_flops(PC pc, std::size_t level, bool inverted, P
 
 PetscErrorCode Hierarchy::bring(PC pc, const Seen& seen, Reason* why_not) {
   PetscFunctionBegin;
-  Mat finest = nullptr;
   PetscCall(make_room(seen.levels.size()));
-  PetscCall(KSPGetOperators(level_of(pc, levels_of(pc) - 1).smoothd, &finest, nullptr));
-  PetscCall(choose_place(finest));
+  PetscCall(choose_place(level_of(pc, levels_of(pc) - 1).smoothd));
   PetscCall(bring_matrices(pc, seen));
   PetscCall(bring_smoothers(pc, seen, why_not));
   if (!why_not->given()) PetscCall(collect(pc, seen));

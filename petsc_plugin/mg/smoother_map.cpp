@@ -84,7 +84,7 @@ PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& 
   use_ = {};
   if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use_));
   if (use_.backend && !works_in(use_, context)) {
-    refuse("works on another backend than the cycle, which is where the finest operator lies");
+    refuse("works on another backend than the cycle");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kind == Kind::diagonal) PetscCall(bring_diagonal(context));
