@@ -217,6 +217,7 @@ void Factorization::pivots(double* e, MemorySpace space, Stream stream) const {
   impl_->check_space(space);
   require_array(e, impl_->info.rows, "e");
   if (!impl_->facade.one_order) throw InvalidInput("the pivots of a factorisation need one order for rows and columns");
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "pivots in host memory");
   impl_->pivots(e, space, stream);
 }
 

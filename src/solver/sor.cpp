@@ -94,6 +94,7 @@ void Sor::iterate(SorSweep sweep, int iterations, SorStart start, const double* 
   require_array(x, info().rows, "x");
   if (b == x && info().rows > 0) throw InvalidInput("b and x of SOR are one array");
   impl_->check_space(space);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "SOR with vectors in host memory");
   with_memory_errors("SOR", info().rows, [&] { impl_->iterate(sweep, iterations, start, b, x, space, stream); });
 }
 
@@ -103,12 +104,14 @@ void Sor::multiply_upper(const double* x, double* y, MemorySpace space, Stream s
   require_array(y, info().rows, "y");
   if (x == y && info().rows > 0) throw InvalidInput("x and y of SOR are one array");
   impl_->check_space(space);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "SOR with vectors in host memory");
   with_memory_errors("SOR", info().rows, [&] { impl_->multiply_upper(x, y, space, stream); });
 }
 void Sor::pivots(double* e, MemorySpace space, Stream stream) const {
   require_values(*impl_);
   require_array(e, info().rows, "e");
   impl_->check_space(space);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "SOR with vectors in host memory");
   impl_->pivots(e, space, stream);
 }
 
@@ -130,6 +133,7 @@ void Sor::multiply_transformed(const double* v, double* y, MemorySpace space, St
   require_array(y, info().rows, "y");
   if (v == y && info().rows > 0) throw InvalidInput("v and y of SOR are one array");
   impl_->check_space(space);
+  if (space == MemorySpace::host) impl_->refuse_capture(stream, "SOR with vectors in host memory");
   with_memory_errors("Eisenstat's trick", info().rows, [&] { impl_->multiply_transformed(v, y, space, stream); });
 }
 
