@@ -2,6 +2,7 @@
 // iterations are PETSc's own.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -64,6 +65,18 @@ TEST(Engine, OnCudaGivesTheIterationsOfPetsc) {
 }
 
 #if defined(PETSC_HAVE_CUDA)
+/// How often the program of both sweeps has run on rank 0, as the preconditioner's view has it from the engine's
+/// report.
+int runs_in_view(PC pc) {
+  OwnedKsp ksp;
+  EXPECT_EQ(static_cast<int>(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), ksp.out())), 0);
+  EXPECT_EQ(static_cast<int>(KSPSetPC(ksp, pc)), 0);
+  const std::string view = view_text(ksp);
+  const std::string line = "application: ";
+  const std::size_t at = view.find(line);
+  return at == std::string::npos ? 0 : std::atoi(view.c_str() + at + line.size());
+}
+
 TEST(Engine, CopiesNothingOfDeviceVectors) {
   if (probe_devices().devices == 0) GTEST_SKIP() << probe_devices().message;
   const OwnedMat a = make_matrix(convection(), MATAIJCUSPARSE);
@@ -75,10 +88,15 @@ TEST(Engine, CopiesNothingOfDeviceVectors) {
     const OwnedVec b = make_vector(a);
     const OwnedVec x = make_vector(a);
     PETSC_OK(PCApply(pc, b, x));  // brings b to the device
+    const int runs_before = runs_in_view(pc);
+    const int programs_before = event_count("TaskDAGProgram");
     const PetscEventPerfInfo before = event_info("TaskDAGApply");
     for (int k = 0; k < 5; ++k) PETSC_OK(PCApply(pc, b, x));
     const PetscEventPerfInfo after = event_info("TaskDAGApply");
     EXPECT_EQ(after.count, before.count + 5);
+    EXPECT_EQ(event_count("TaskDAGProgram"), programs_before + 5) << dependencies;
+    const int runs_after = runs_in_view(pc);  // on all ranks
+    EXPECT_EQ(runs_after - runs_before, rank() == 0 ? 5 : 0) << dependencies;
     EXPECT_EQ(after.CpuToGpuCount, before.CpuToGpuCount) << dependencies;
     EXPECT_EQ(after.GpuToCpuCount, before.GpuToCpuCount) << dependencies;
   }
