@@ -137,9 +137,9 @@ void captured_values(Trial& trial) {
     load();
     c.solve();
   });
-  if (trial.subject().factor) {
-    if (graph) wrong("factor() needs the host and was captured");
-    c.solve_directly(0, 0, "after factor() has refused a capture");
+  if (trial.subject().work != Work::triangle) {
+    if (graph) wrong("new values need the host and were captured");
+    c.solve_directly(0, 0, "after new values that need the host have refused a capture");
     return;
   }
   const SolveSchedule schedule = c.solver->schedule();

@@ -1,9 +1,9 @@
 // usage: fault_soak [--solves N] [--seconds T] [--backend host|cuda] [--threads N]
 //
-// Solves with every schedule of the backend until N solves are done or T seconds are over, whichever comes first: on
+// Solves with every subject of the backend until N solves are done or T seconds are over, whichever comes first: on
 // two streams in turn (CUDA), with two sets of values in turn. Each result is held bitwise against the first one of its
 // kind, that against the serial reference; the memory of the device and of the process has to stay where it is.
-// Ends with the line `N solves, N schedules, N wrong`; the status is 0 only if none was wrong and the memory is flat.
+// Ends with the line `N solves, N subjects, N wrong`; the status is 0 only if none was wrong and the memory is flat.
 #include <unistd.h>
 
 #include <array>
@@ -85,13 +85,16 @@ struct Values {
 /// One subject with two sets of values, on two streams.
 class SolveLoop {
  public:
+  /// `a`: the subject's own matrix.
   SolveLoop(const Context& context, const Subject& subject, const CsrMatrix& a, DeviceStream* device,
             DeviceStream* other)
-      : subject_(subject), lanes_{Lane(device, numbered_side(a.rows, 0)), Lane(other, numbered_side(a.rows, 0))} {
+      : subject_(subject),
+        side_(numbered_side(subject.elements(a), 0)),
+        lanes_{Lane(device, side_), Lane(other, side_)} {
     solver_ = make_solver(context, subject, a, lanes_[0].stream());
     for (const std::vector<double>& numbers : {a.values, other_values(a.values)}) {
       sets_.emplace_back(device, numbers);
-      sets_.back().reference = solver_->reference(numbers, numbered_side(a.rows, 0));
+      sets_.back().reference = solver_->reference(numbers, side_);
     }
   }
 
@@ -119,6 +122,7 @@ class SolveLoop {
   }
 
   Subject subject_;
+  std::vector<double> side_;
   std::array<Lane, 2> lanes_;
   std::unique_ptr<Solver> solver_;
   std::vector<Values> sets_;
@@ -135,7 +139,7 @@ int soak(const Options& options) {
   for (const CsrMatrix& a : {grid_matrix(40), random_matrix()}) {
     for (const Subject& subject : subjects(options.backend)) {
       watch("making " + subject.name());
-      loops.emplace_back(context, subject, a, device.get(), other.get());
+      loops.emplace_back(context, subject, subject.matrix(a), device.get(), other.get());
     }
   }
   constexpr int kTurn = 10;
@@ -171,7 +175,7 @@ int soak(const Options& options) {
   }
   std::printf("%d rounds in %.1f s, memory %+lld bytes, device %+lld bytes\n", rounds, elapsed(),
               static_cast<long long>(grown), static_cast<long long>(device_grown));
-  std::printf("%lld solves, %zu schedules, %d wrong\n", static_cast<long long>(solves), loops.size(), wrong);
+  std::printf("%lld solves, %zu subjects, %d wrong\n", static_cast<long long>(solves), loops.size(), wrong);
   return wrong == 0 && grown <= most && device_grown <= device_most ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -1,115 +1,79 @@
 #include "fault/subject.hpp"
 
-#include <utility>
-
-#include "backend/measure.hpp"
+#include "backend/point_blocks.hpp"
 #include "backend/problems.hpp"
 #include "fault/calls.hpp"
+#include "fault/subject_solvers.hpp"
 
 namespace taskdag::test {
 namespace {
 
-class TriangleSolver final : public Solver {
- public:
-  TriangleSolver(const Context& context, SolveSchedule schedule, const CsrMatrix& a, Stream stream)
-      : a_(a), solver_(context, a.view(), MemorySpace::host, options_for(schedule), stream) {}
-
-  void solve(const double* b, double* x, MemorySpace space, Stream stream) override {
-    solver_.solve(b, x, space, stream);
+const char* name_of(Work work) {
+  switch (work) {
+    case Work::triangle:
+      return "triangle";
+    case Work::factor:
+      return "factor";
+    case Work::sor:
+      return "SOR";
+    case Work::point_block_factor:
+      return "factor by point blocks";
+    case Work::point_block_sor:
+      return "SOR by point blocks";
+    case Work::jacobi:
+      return "Jacobi";
+    case Work::block_jacobi:
+      break;
   }
-  void load(const double* values, MemorySpace space, Stream stream) override {
-    solver_.update_values(values, space, stream);
-  }
-  SolveOutcome outcome() override { return solver_.outcome(); }
-  SolveOutcome outcome(Stream stream) override { return solver_.outcome(stream); }
-  [[nodiscard]] SolveSchedule schedule() const override { return solver_.info().schedule; }
-  [[nodiscard]] std::vector<double> reference(const std::vector<double>& values,
-                                              const std::vector<double>& b) const override {
-    CsrMatrix a = a_;
-    a.values = values;
-    return reference_solve(a, {}, b);
-  }
-
- private:
-  static TriangularOptions options_for(SolveSchedule schedule) {
-    TriangularOptions options;
-    options.schedule = schedule;
-    return options;
-  }
-  CsrMatrix a_;
-  TriangularSolver solver_;
-};
-
-/// The matrix in the order in which it is factored: `blocks` renumbers it.
-struct Ordered {
-  Ordered(const CsrMatrix& matrix, SolveSchedule schedule) : a(matrix) {
-    options.schedule = schedule;
-    if (schedule != SolveSchedule::blocks) return;
-    BlockOrdering ordering = block_multicolour(Context::create({.backend = Backend::host, .threads = 1}), a.pattern(),
-                                               MemorySpace::host, {.block_size = 16});
-    order = std::move(ordering.order);
-    options.blocks = std::make_shared<const RowBlocks>(std::move(ordering.blocks));
-  }
-  CsrMatrix a;
-  std::vector<Index> order;
-  FactorOptions options;
-};
-
-class FactorSolver final : public Solver {
- public:
-  FactorSolver(const Context& context, SolveSchedule schedule, const CsrMatrix& a, Stream stream)
-      : ordered_(a, schedule),
-        factorization_(context, a.pattern(), MemorySpace::host, ordered_.options, ordered_.order, ordered_.order,
-                       stream) {
-    load(a.values.data(), MemorySpace::host, stream);
-  }
-
-  void solve(const double* b, double* x, MemorySpace space, Stream stream) override {
-    factorization_.apply(Apply::full, b, x, space, stream);
-  }
-  void load(const double* values, MemorySpace space, Stream stream) override {
-    static_cast<void>(factorization_.factor(values, space, stream));
-  }
-  SolveOutcome outcome() override { return factorization_.outcome(); }
-  SolveOutcome outcome(Stream stream) override { return factorization_.outcome(stream); }
-  [[nodiscard]] SolveSchedule schedule() const override { return factorization_.info().upper_schedule; }
-  [[nodiscard]] std::vector<double> reference(const std::vector<double>& values,
-                                              const std::vector<double>& b) const override {
-    CsrMatrix a = ordered_.a;
-    a.values = values;
-    const std::vector<Index>& order = ordered_.order;
-    if (!order.empty()) a = permuted(a, order, order);
-    std::vector<double> right(b);
-    for (std::size_t i = 0; i < order.size(); ++i) right[i] = b[static_cast<std::size_t>(order[i])];
-    FactorStatus status;
-    const std::vector<double> y = reference_apply(reference_factor(a, {}, 0.0, status), FactorKind::ilu, false, right);
-    std::vector<double> x(y);
-    for (std::size_t i = 0; i < order.size(); ++i) x[static_cast<std::size_t>(order[i])] = y[i];
-    return x;
-  }
-
- private:
-  Ordered ordered_;
-  Factorization factorization_;
-};
+  return "block Jacobi";
+}
 
 }  // namespace
 
-std::string Subject::name() const { return std::string(to_string(schedule)) + (factor ? ", factor" : ", triangle"); }
+std::string Subject::name() const { return std::string(to_string(schedule)) + ", " + name_of(work); }
+
+bool Subject::by_point_blocks() const { return work == Work::point_block_factor || work == Work::point_block_sor; }
+
+CsrMatrix Subject::matrix(const CsrMatrix& by_rows) const {
+  return by_point_blocks() ? with_blocks(by_rows, kPointBlock, false) : by_rows;
+}
+
+Index Subject::elements(const CsrMatrix& matrix) const {
+  return by_point_blocks() ? matrix.rows * kPointBlock : matrix.rows;
+}
 
 std::vector<Subject> subjects(Backend backend) {
   std::vector<Subject> result;
-  for (const SolveSchedule schedule : solve_schedules(backend)) result.push_back({schedule, false});
-  for (const SolveSchedule schedule : test::factor_schedules(backend)) result.push_back({schedule, true});
+  for (const SolveSchedule schedule : solve_schedules(backend)) result.push_back({schedule, Work::triangle});
+  for (const Work work : {Work::factor, Work::sor}) {
+    for (const SolveSchedule schedule : test::factor_schedules(backend)) result.push_back({schedule, work});
+  }
   if (backend == Backend::cuda && !device_has_cells()) {
     std::erase_if(result, [](const Subject& subject) { return subject.schedule == SolveSchedule::cells; });
+  }
+  for (const Work work : {Work::point_block_factor, Work::point_block_sor, Work::jacobi, Work::block_jacobi}) {
+    result.push_back({SolveSchedule::automatic, work});
   }
   return result;
 }
 
 std::unique_ptr<Solver> make_solver(const Context& context, const Subject& subject, const CsrMatrix& a, Stream stream) {
-  if (subject.factor) return std::make_unique<FactorSolver>(context, subject.schedule, a, stream);
-  return std::make_unique<TriangleSolver>(context, subject.schedule, a, stream);
+  const Index block_size = subject.by_point_blocks() ? kPointBlock : 1;
+  switch (subject.work) {
+    case Work::triangle:
+      return make_triangle(context, subject.schedule, a, stream);
+    case Work::factor:
+    case Work::point_block_factor:
+      return make_factor(context, subject.schedule, block_size, a, stream);
+    case Work::sor:
+    case Work::point_block_sor:
+      return make_sor(context, subject.schedule, block_size, a, stream);
+    case Work::jacobi:
+      return make_jacobi(context, a, stream);
+    case Work::block_jacobi:
+      break;
+  }
+  return make_block_jacobi(context, a, stream);
 }
 
 CsrMatrix grid_matrix(Index n) { return make_stencil({.stencil = Stencil::five_point, .nx = n, .ny = n, .wind = 0.5}); }

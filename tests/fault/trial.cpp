@@ -8,9 +8,10 @@
 
 namespace taskdag::test {
 
-Trial::Trial(const Context& context, const Subject& subject, CsrMatrix a)
-    : context_(context), subject_(subject), a_(std::move(a)) {
-  for (int k = 0; k < kSides; ++k) sides_.push_back(cuda::upload(numbered_side(a_.rows, k), stream(0)));
+Trial::Trial(const Context& context, const Subject& subject, const CsrMatrix& a)
+    : context_(context), subject_(subject), a_(subject.matrix(a)) {
+  const auto elements = static_cast<Index>(rows());
+  for (int k = 0; k < kSides; ++k) sides_.push_back(cuda::upload(numbered_side(elements, k), stream(0)));
   for (const std::vector<double>& set : {a_.values, other_values(a_.values)}) {
     values_.push_back(cuda::upload(set, stream(0)));
   }
@@ -36,8 +37,8 @@ const std::vector<double>& Trial::expected(int side, int set) {
   const cuda::DeviceArray<double> x = solutions(1);
   solver->solve(this->side(side), x.data(), MemorySpace::device, handle(0));
   std::vector<double> first = cuda::fetch_array(x.data(), rows(), stream(0));
-  const std::vector<double> reference =
-      solver->reference(cuda::fetch_array(values(set), entries(), stream(0)), numbered_side(a_.rows, side % kSides));
+  const std::vector<double> reference = solver->reference(cuda::fetch_array(values(set), entries(), stream(0)),
+                                                          numbered_side(static_cast<Index>(rows()), side % kSides));
   if (!(difference(first, reference) <= kForwardBound)) wrong("the first solve is not the reference's result");
   return expected_[{side % kSides, set}] = std::move(first);
 }

@@ -22,12 +22,14 @@ class Trial {
   static constexpr int kSides = 3;
   static constexpr int kSets = 2;
 
-  Trial(const Context& context, const Subject& subject, CsrMatrix a);
+  /// `a`: by rows, of which the subject makes its own.
+  Trial(const Context& context, const Subject& subject, const CsrMatrix& a);
 
   [[nodiscard]] const Context& context() const { return context_; }
   [[nodiscard]] const Subject& subject() const { return subject_; }
   [[nodiscard]] const CsrMatrix& matrix() const { return a_; }
-  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(a_.rows); }
+  /// Elements of a vector.
+  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(subject_.elements(a_)); }
   /// A fresh object with the first set of values.
   [[nodiscard]] std::unique_ptr<Solver> make() const { return make_solver(context_, subject_, a_, handle(0)); }
 

@@ -1,0 +1,90 @@
+// Jacobi and block Jacobi: their new values come with the pattern, wherever these are.
+#include "backend/backends.hpp"
+#include "fault/subject_solvers.hpp"
+#include "reference/block_jacobi.hpp"
+#include "reference/jacobi.hpp"
+
+namespace taskdag::test {
+namespace {
+
+/// A pattern in host memory, and on CUDA in device memory, too.
+class Patterns {
+ public:
+  Patterns(const Context& context, const CsrMatrix& a)
+      : a_(a), device_(context.backend() == Backend::cuda ? make_device_stream() : nullptr), copy_(device_.get(), a) {}
+  [[nodiscard]] CsrPattern in(MemorySpace space) {
+    return space == MemorySpace::device ? copy_.pattern() : a_.pattern();
+  }
+  [[nodiscard]] CsrMatrix with(const std::vector<double>& values) const {
+    CsrMatrix a = a_;
+    a.values = values;
+    return a;
+  }
+
+ private:
+  CsrMatrix a_;
+  std::unique_ptr<DeviceStream> device_;
+  MatrixArrays copy_;
+};
+
+class JacobiSolver final : public Solver {
+ public:
+  JacobiSolver(const Context& context, const CsrMatrix& a, Stream stream)
+      : patterns_(context, a), jacobi_(context, a.view(), MemorySpace::host, kOptions, stream) {}
+
+  void solve(const double* b, double* x, MemorySpace space, Stream stream) override {
+    jacobi_.apply(b, x, space, false, stream);
+  }
+  void load(const double* values, MemorySpace space, Stream stream) override {
+    jacobi_.update_values({patterns_.in(space), values}, space, stream);
+  }
+  [[nodiscard]] bool has_outcome() const override { return false; }
+  [[nodiscard]] std::vector<double> reference(const std::vector<double>& values,
+                                              const std::vector<double>& b) const override {
+    return kernels::reference_jacobi(patterns_.with(values).view(), kOptions, b, false);
+  }
+
+ private:
+  static inline const JacobiOptions kOptions{.sweeps = 3, .damping = 0.7};
+  Patterns patterns_;
+  Jacobi jacobi_;
+};
+
+class BlockJacobiSolver final : public Solver {
+ public:
+  BlockJacobiSolver(const Context& context, const CsrMatrix& a, Stream stream)
+      : patterns_(context, a),
+        blocks_(consecutive_blocks(a.rows, 8)),
+        jacobi_(context, a.pattern(), MemorySpace::host, blocks_, kOptions, stream) {
+    load(a.values.data(), MemorySpace::host, stream);
+  }
+
+  void solve(const double* b, double* x, MemorySpace space, Stream stream) override {
+    jacobi_.apply(b, x, space, false, stream);
+  }
+  void load(const double* values, MemorySpace space, Stream stream) override {
+    static_cast<void>(jacobi_.update_values({patterns_.in(space), values}, space, stream));
+  }
+  [[nodiscard]] bool has_outcome() const override { return false; }
+  [[nodiscard]] std::vector<double> reference(const std::vector<double>& values,
+                                              const std::vector<double>& b) const override {
+    return kernels::reference_block_jacobi(patterns_.with(values).view(), blocks_, kOptions, b, false);
+  }
+
+ private:
+  static constexpr BlockJacobiOptions kOptions{.sweeps = 2, .damping = 0.7};
+  Patterns patterns_;
+  JacobiBlocks blocks_;
+  BlockJacobi jacobi_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_jacobi(const Context& context, const CsrMatrix& a, Stream stream) {
+  return std::make_unique<JacobiSolver>(context, a, stream);
+}
+std::unique_ptr<Solver> make_block_jacobi(const Context& context, const CsrMatrix& a, Stream stream) {
+  return std::make_unique<BlockJacobiSolver>(context, a, stream);
+}
+
+}  // namespace taskdag::test
