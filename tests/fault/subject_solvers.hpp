@@ -36,6 +36,26 @@ class Ordered {
   std::shared_ptr<const RowBlocks> blocks_;
 };
 
+/// The entries, or dense blocks of so many rows, for which keep(row, column) holds: an iteration from zero does not
+/// look at all of them, and a reference that does multiplies by zero what may be no number.
+template <class Keep>
+CsrMatrix only(const CsrMatrix& a, Index block_size, const Keep& keep) {
+  const auto elements = static_cast<std::ptrdiff_t>(block_size) * block_size;
+  CsrMatrix kept{a.rows, a.cols, {0}, {}, {}};
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const Index column = a.col_indices[static_cast<std::size_t>(e)];
+      if (!keep(i, column)) continue;
+      kept.col_indices.push_back(column);
+      const auto first = a.values.begin() + e * elements;
+      kept.values.insert(kept.values.end(), first, first + elements);
+    }
+    kept.row_offsets.push_back(static_cast<Offset>(kept.col_indices.size()));
+  }
+  return kept;
+}
+
 std::unique_ptr<Solver> make_triangle(const Context& context, SolveSchedule schedule, const CsrMatrix& a,
                                       Stream stream);
 /// block_size: 1, or kPointBlock.

@@ -132,15 +132,20 @@ class SorSolver final : public Solver {
   [[nodiscard]] std::vector<double> reference(const std::vector<double>& values,
                                               const std::vector<double>& b) const override {
     return ordered_.solved(values, b, [this](const CsrMatrix& a, const std::vector<double>& right) {
+      const CsrMatrix lower = only(a, options_.block_size, [](Index row, Index column) { return column <= row; });
       const std::vector<double> zero(right.size(), 0.0);
-      return options_.block_size > 1
-                 ? kernels::point_block::reference_sor(a.view(), options_, SorSweep::symmetric, kIterations, right,
-                                                       zero)
-                 : kernels::reference_sor(a.view(), options_, SorSweep::symmetric, kIterations, right, zero);
+      const std::vector<double> forth = iterated(lower, SorSweep::forward, 1, right, zero);
+      const std::vector<double> back = iterated(a, SorSweep::backward, 1, right, forth);
+      return iterated(a, SorSweep::symmetric, kIterations - 1, right, back);
     });
   }
 
  private:
+  [[nodiscard]] std::vector<double> iterated(const CsrMatrix& a, SorSweep sweep, int iterations,
+                                             const std::vector<double>& b, const std::vector<double>& x) const {
+    return options_.block_size > 1 ? kernels::point_block::reference_sor(a.view(), options_, sweep, iterations, b, x)
+                                   : kernels::reference_sor(a.view(), options_, sweep, iterations, b, x);
+  }
   static constexpr int kIterations = 2;
   Ordered ordered_;
   SorOptions options_;
