@@ -11,6 +11,7 @@
 #include "backends/cuda/memory.hpp"
 #include "device_fixture.hpp"
 #include "measure.hpp"
+#include "point_blocks.hpp"
 #include "problems.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
@@ -258,6 +259,74 @@ TEST_P(StreamTest, ACapturedApplicationMayBeReplayed) {
       }
     }
   }
+}
+
+/// SOR by rows and by point blocks: captured iterations, with new values in between.
+TEST_P(StreamTest, CapturedSorMayBeReplayed) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix grid = make_stencil({.stencil = Stencil::five_point, .nx = 40, .ny = 30});
+  for (const Index block_size : {1, 3}) {
+    SCOPED_TRACE("blocks of " + std::to_string(block_size));
+    const CsrMatrix a = block_size > 1 ? test::with_blocks(grid, block_size, false) : grid;
+    const Index elements = a.rows * block_size;
+    const auto make = [&] {
+      Sor sor(context, a.pattern(), MemorySpace::host,
+              {.omega = 1.2, .schedule = GetParam(), .block_size = block_size});
+      EXPECT_TRUE(sor.update_values(a.values.data(), MemorySpace::host).ok());
+      return sor;
+    };
+    Sor captured = make();
+    Sor direct = make();
+    const Vector b = device(numbered(elements, 0));
+    const Vector x = device(numbered(elements, 1));
+    const Vector expected = device(numbered(elements, 1));
+    const auto run = [&](Sor& sor, const Vector& to) {
+      sor.iterate(SorSweep::symmetric, 2, SorStart::zero, b.data(), to.data(), MemorySpace::device, handle(stream()));
+    };
+    std::unique_ptr<Graph> graph;
+    try {
+      graph = std::make_unique<Graph>(stream(), [&] { run(captured, x); });
+    } catch (const Unsupported&) {
+      cudaGraph_t nothing = nullptr;
+      ASSERT_EQ(cudaStreamEndCapture(stream(), &nothing), cudaSuccess);
+      static_cast<void>(cudaGraphDestroy(nothing));
+      continue;
+    }
+    std::vector<double> larger = a.values;
+    for (double& value : larger) value *= 2.0;
+    for (int k = 0; k < 40; ++k) {
+      if (k == 20) {
+        for (Sor* const one : {&captured, &direct}) {
+          EXPECT_TRUE(one->update_values(larger.data(), MemorySpace::host, handle(stream())).ok());
+        }
+      }
+      const std::vector<double> bk = numbered(elements, k);
+      cuda::copy_to_device(b.data(), bk.data(), bk.size(), stream());
+      graph->replay(stream());
+      run(direct, expected);
+      ASSERT_TRUE(test::same_bits(host(x, stream()), host(expected, stream()))) << "replay " << k;
+    }
+  }
+}
+
+TEST_P(StreamTest, SorRefusesToCaptureHostMemory) {
+  const Context context = Context::create({.backend = Backend::cuda});
+  const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 20, .ny = 20});
+  Sor sor(context, a.pattern(), MemorySpace::host, {.schedule = GetParam()});
+  ASSERT_TRUE(sor.update_values(a.values.data(), MemorySpace::host).ok());
+  sor.set_diagonal(a.values.data(), MemorySpace::host);
+  const std::vector<double> b = numbered(a.rows, 0);
+  std::vector<double> x = b;
+  const Graph graph(stream(), [&] {
+    const Stream s = handle(stream());
+    EXPECT_THROW(sor.solve_lower(b.data(), x.data(), MemorySpace::host, s), Unsupported);
+    EXPECT_THROW(sor.multiply_upper(b.data(), x.data(), MemorySpace::host, s), Unsupported);
+    EXPECT_THROW(sor.pivots(x.data(), MemorySpace::host, s), Unsupported);
+    EXPECT_THROW(sor.multiply_transformed(b.data(), x.data(), MemorySpace::host, s), Unsupported);
+    EXPECT_THROW(sor.update_values(a.values.data(), MemorySpace::host, s), Unsupported);
+  });
+  graph.replay(stream());  // the capture is intact, and empty
+  cuda::synchronize(stream());
 }
 
 using OneStreamTest = test::OnDevice<>;
