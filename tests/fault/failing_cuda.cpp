@@ -16,6 +16,7 @@ cudaError_t pending = cudaSuccess;
 
 enum Kind { device_memory, pinned_memory, events, streams, graphs, executables };
 taskdag::test::Held held{};
+taskdag::test::Costs costs{};
 
 /// Counts a call. @returns `error` where it is the one to fail, and remembers it
 cudaError_t fail_here(const char* name, cudaError_t error) {
@@ -27,6 +28,7 @@ cudaError_t fail_here(const char* name, cudaError_t error) {
 }
 
 cudaError_t count(cudaError_t result, Kind kind, int change) {
+  if (kind == device_memory || kind == pinned_memory) ++costs.memory;
   if (result == cudaSuccess) held[kind] += change;
   return result;
 }
@@ -45,7 +47,7 @@ constexpr cudaError_t kNoCopy = cudaErrorInvalidValue;
   extern "C" cudaError_t __wrap_##name parameters __VA_ARGS__
 
 // FAILS(name, error, (parameters), (arguments)): may fail. MAKES(…, kind): may fail, and one more is held. FREES(…):
-// one less is.
+// one less is. WAITS(…): the host waits.
 #define FAILS(name, error, parameters, arguments)                        \
   WRAP(name, parameters, {                                               \
     const cudaError_t injected = fail_here(#name, error);                \
@@ -58,6 +60,12 @@ constexpr cudaError_t kNoCopy = cudaErrorInvalidValue;
   })
 #define FREES(name, parameters, arguments, kind) \
   WRAP(name, parameters, { return count(__real_##name arguments, kind, -1); })
+
+#define WAITS(name, parameters, arguments) \
+  WRAP(name, parameters, {                 \
+    ++costs.waits;                         \
+    return __real_##name arguments;        \
+  })
 
 MAKES(cudaMallocFromPoolAsync, kNoMemory, (void** p, std::size_t n, cudaMemPool_t pool, cudaStream_t s),
       (p, n, pool, s), device_memory)
@@ -91,8 +99,16 @@ FAILS(cudaGraphAddKernelNode, kNoMemory,
 FAILS(cudaGraphExecKernelNodeSetParams, kNoCopy,
       (cudaGraphExec_t e, cudaGraphNode_t node, const cudaKernelNodeParams* parameters), (e, node, parameters))
 
-FAILS(cudaMemcpyAsync, kNoCopy, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind, cudaStream_t s),
-      (to, from, n, kind, s))
+WAITS(cudaStreamSynchronize, (cudaStream_t s), (s))
+WAITS(cudaEventSynchronize, (cudaEvent_t e), (e))
+WAITS(cudaDeviceSynchronize, (), ())
+WAITS(cudaMemcpy, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind), (to, from, n, kind))
+
+WRAP(cudaMemcpyAsync, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind, cudaStream_t s), {
+  if (kind != cudaMemcpyDeviceToDevice) ++costs.copies;
+  const cudaError_t injected = fail_here("cudaMemcpyAsync", kNoCopy);
+  return injected != cudaSuccess ? injected : __real_cudaMemcpyAsync(to, from, n, kind, s);
+})
 FAILS(cudaMemsetAsync, kNoCopy, (void* to, int value, std::size_t n, cudaStream_t s), (to, value, n, s))
 FAILS(cudaEventRecord, kNoCopy, (cudaEvent_t e, cudaStream_t s), (e, s))
 FAILS(cudaStreamWaitEvent, kNoCopy, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags))
@@ -126,6 +142,7 @@ void FailingCuda::arm(std::int64_t k) {
   failing = k;
   failed_call = nullptr;
   pending = cudaSuccess;
+  ::costs = {};
 }
 
 std::int64_t FailingCuda::disarm() {
@@ -138,5 +155,7 @@ std::string FailingCuda::failed() const { return failed_call == nullptr ? "" : f
 bool FailingCuda::was_memory() const { return failure == kNoMemory; }
 
 Held FailingCuda::held() const { return ::held; }
+
+Costs FailingCuda::costs() { return ::costs; }
 
 }  // namespace taskdag::test
