@@ -107,10 +107,12 @@ PC pc_of(const Case& with) {
   return pc;
 }
 
-/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application.
-void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application. make_petscs:
+/// what PETSc's cycle is of.
+void expect_same_cycles(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
+                        double tolerance = 1e-12) {
   SCOPED_TRACE(options);
-  const Case petscs = make(options);
+  const Case petscs = make_petscs(options);
   const Outcome theirs = solve_in(petscs, options);
   EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
   const Case in_loop = make(kInLoop + options);
@@ -129,6 +131,10 @@ void expect_same_cycles(const MakeCase& make, const std::string& options, double
   EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
 }
 
+void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+  expect_same_cycles(make, make, options, tolerance);
+}
+
 /// Matrices of this type.
 class Multigrid : public testing::TestWithParam<std::string> {
  protected:
@@ -138,6 +144,12 @@ class Multigrid : public testing::TestWithParam<std::string> {
     if (!missing.empty()) GTEST_SKIP() << missing;
   }
   [[nodiscard]] static MatType type() { return GetParam().c_str(); }
+  [[nodiscard]] static bool on_host() { return GetParam() == MATAIJ; }
+  /// On a grid's hierarchy whose operators are in device memory, PETSc's cycle of 3.26.1 is not what it is in host
+  /// memory, and GMRES does not converge with it: ours are held against PETSc's in host memory.
+  static void expect_same_on_grid(bool in_space, const std::string& options) {
+    expect_same_cycles(of_grid(in_space, type()), of_grid(in_space, MATAIJ), options);
+  }
 };
 INSTANTIATE_TEST_SUITE_P(On, Multigrid, testing::Values(MATAIJ, MATAIJCUSPARSE),
                          [](const auto& test) { return test.param; });
@@ -197,8 +209,8 @@ TEST_P(Multigrid, HasAllFormsOfCycles) {
     for (const char* const method : {"gmres", "fgmres"}) {
       const std::string options = "-ksp_type " + std::string(method) + " " + form + " " + kJacobi + "-mat_no_inode ";
       const ScopedOptions rows("-mat_no_inode");
-      expect_same_cycles(of_grid(false, type()), kOnGrid + "4 " + options);
-      expect_same_cycles(of_grid(true, type()), kOnGrid + "3 " + options);
+      expect_same_on_grid(false, kOnGrid + "4 " + options);
+      expect_same_on_grid(true, kOnGrid + "3 " + options);
     }
   }
 }
@@ -214,6 +226,7 @@ TEST_P(Multigrid, TakesAHierarchyOfOneLevel) {
 
 /// PETSc has one matrix for several unknowns of a point (MATMAIJ).
 TEST_P(Multigrid, WritesOutInterpolationsOfSeveralUnknowns) {
+  if (!on_host()) GTEST_SKIP() << "PETSc does not multiply a matrix in device memory by one of that kind";
   const auto make = [](const std::string& options) {
     OwnedMat a;
     const OwnedDm grid = make_grid(false, 2);
@@ -262,7 +275,8 @@ TEST_P(Multigrid, IsPetscsWhereALevelIsNotOurs) {
     EXPECT_NE(ours.view.find("cycle: by PETSc, not TaskDAG: "), std::string::npos) << said_by(ours);
     EXPECT_NE(ours.view.find(refusal.reason), std::string::npos) << said_by(ours);
     EXPECT_EQ(ours.loops, 0);
-    EXPECT_EQ(ours.iterations, theirs.iterations);
+    EXPECT_NEAR(static_cast<double>(ours.iterations), static_cast<double>(theirs.iterations), on_host() ? 0.0 : 1.0);
+    if (!on_host()) continue;  // cuSPARSE's products do not repeat bitwise
     EXPECT_EQ(ours.history, theirs.history);
   }
 }
@@ -283,9 +297,10 @@ TEST_P(Multigrid, IsPetscsWithoutTheOption) {
 using Step = std::function<void(Case&)>;
 
 /// Runs steps on KSPs with our cycle and with PETSc's, and compares solves and applications after each.
-void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
+void expect_same_steps(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
+                       const std::vector<Step>& steps) {
   SCOPED_TRACE(options);
-  std::array<Case, 3> cases = {make(options), make(kInLoop + options), make(kInPetscs + options)};
+  std::array<Case, 3> cases = {make_petscs(options), make(kInLoop + options), make(kInPetscs + options)};
   const std::array<std::string, 3> all = {options, kInLoop + options, kInPetscs + options};
   for (std::size_t k = 0; k < steps.size(); ++k) {
     SCOPED_TRACE("step " + std::to_string(k));
@@ -302,6 +317,10 @@ void expect_same_steps(const MakeCase& make, const std::string& options, const s
     for (const std::size_t c : {1U, 2U})
       EXPECT_LE(difference_of_applications(pc_of(cases[c]), pc_of(cases[0]), cases[0].a), 1e-11);
   }
+}
+
+void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
+  expect_same_steps(make, make, options, steps);
 }
 
 void nothing(Case& /*with*/) {}
@@ -357,7 +376,7 @@ TEST_P(Multigrid, FollowsTheHierarchy) {
                       {nothing, change_interpolation, smooth_more, change_values, change_interpolation});
   }
   // GAMG of older releases keeps some of what it is to forget.
-  expect_same_steps(of_grid(false, type()), kOnGrid + "3 -ksp_type gmres " + kJacobi,
+  expect_same_steps(of_grid(false, type()), of_grid(false, MATAIJ), kOnGrid + "3 -ksp_type gmres " + kJacobi,
                     {nothing, forget, change_values, forget});
   const std::string sor = "-mat_no_inode -mg_levels_pc_type sor -ksp_type gmres -pc_gamg_reuse_interpolation true ";
   const ScopedOptions rows("-mat_no_inode");
