@@ -71,7 +71,8 @@ struct CycleInfo {
 
 /// One application of multigrid: y = M⁻¹ x, from a zero solution.
 ///
-/// Streams and memory are as in Factorization: device memory, asynchronous launches alone. Matrices may get other
+/// Device memory and asynchronous launches alone on CUDA. Applications share the object's vectors: those on different
+/// streams have to be put into an order by the caller. Matrices may get other
 /// values between applications, and preconditioners too; patterns may not change. Sums are in a fixed order: same
 /// input, same bits.
 ///
