@@ -77,8 +77,8 @@ TASKDAGPETSC_API PetscErrorCode MatTaskDAGGetSOR(Mat mat, PetscBool* use);
 /* Multigrid: PCMG, PCGAMG, PCHMG. */
 
 /**
- * Whether preconditioners of these types that are set up from now on are applied by TaskDAG (`-taskdag_mg`, which counts
- * where it is given). Logically collective on PETSC_COMM_WORLD.
+ * Whether preconditioners of these types that are set up from now on are applied by TaskDAG (`-taskdag_mg`, which
+ * counts where it is given). Logically collective on PETSC_COMM_WORLD.
  */
 TASKDAGPETSC_API PetscErrorCode TaskDAGSetMG(PetscBool use);
 
