@@ -1,19 +1,20 @@
 // Jacobi and block Jacobi: their new values come with the pattern, wherever these are.
-#include "backend/backends.hpp"
 #include "fault/subject_solvers.hpp"
 #include "reference/block_jacobi.hpp"
 #include "reference/jacobi.hpp"
+#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::test {
 namespace {
 
-/// A pattern in host memory, and on CUDA in device memory, too.
+/// A pattern in host memory, and in that of the context's device, which need not be the current one.
 class Patterns {
  public:
   Patterns(const Context& context, const CsrMatrix& a)
-      : a_(a), device_(context.backend() == Backend::cuda ? make_device_stream() : nullptr), copy_(device_.get(), a) {}
-  [[nodiscard]] CsrPattern in(MemorySpace space) {
-    return space == MemorySpace::device ? copy_.pattern() : a_.pattern();
+      : a_(a), offsets_(context, a.row_offsets), columns_(context, a.col_indices) {}
+  [[nodiscard]] CsrPattern in(MemorySpace space) const {
+    if (space == MemorySpace::host) return a_.pattern();
+    return {a_.rows, a_.cols, offsets_.data(), columns_.data()};
   }
   [[nodiscard]] CsrMatrix with(const std::vector<double>& values) const {
     CsrMatrix a = a_;
@@ -23,8 +24,8 @@ class Patterns {
 
  private:
   CsrMatrix a_;
-  std::unique_ptr<DeviceStream> device_;
-  MatrixArrays copy_;
+  engine::Array<Offset> offsets_;
+  engine::Array<Index> columns_;
 };
 
 class JacobiSolver final : public Solver {
