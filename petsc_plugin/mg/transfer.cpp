@@ -54,11 +54,19 @@ PetscErrorCode Transfer::write_out(Mat given, const MatState& now) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc transposes in host memory. Values that are newer in device memory are brought there before, since it does not
+/// look, and those of the transpose in device memory are marked as old, which a second transposition does not do.
 PetscErrorCode Transfer::transpose(const MatState& now) {
   PetscFunctionBegin;
   const bool there = transpose_ && now.has_pattern_of(of_);
+  const PetscScalar* given = nullptr;
+  PetscScalar* made = nullptr;
   if (!there) PetscCall(transpose_.reset());
+  PetscCall(MatSeqAIJGetArrayRead(written_, &given));
+  PetscCall(MatSeqAIJRestoreArrayRead(written_, &given));
   PetscCall(MatTranspose(written_, there ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, transpose_.out()));
+  PetscCall(MatSeqAIJGetArray(transpose_, &made));
+  PetscCall(MatSeqAIJRestoreArray(transpose_, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

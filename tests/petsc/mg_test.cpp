@@ -208,7 +208,8 @@ TEST_P(Multigrid, HasAllFormsOfCycles) {
   for (const char* const form :
        {"-pc_mg_type multiplicative", "-pc_mg_type multiplicative -pc_mg_cycle_type w", "-pc_mg_type additive",
         "-pc_mg_type full", "-pc_mg_type full -pc_mg_cycle_type w", "-pc_mg_type kaskade",
-        "-pc_mg_multiplicative_cycles 2", "-pc_mg_distinct_smoothup -mg_levels_up_pc_type jacobi"}) {
+        "-pc_mg_multiplicative_cycles 2",
+        "-pc_mg_distinct_smoothup -mg_levels_up_pc_type jacobi -mg_levels_up_ksp_chebyshev_eigenvalues 0.2,2.1"}) {
     for (const char* const method : {"gmres", "fgmres"}) {
       const std::string options =
           "-ksp_type " + std::string(method) + " " + form + " " + kJacobi + kBounds + "-mat_no_inode ";
