@@ -40,7 +40,9 @@ PetscErrorCode CoarseInverse::solve(KSP solver, Vec b, Vec x, std::vector<double
     PetscCall(KSPGetConvergedReason(solver, &reason));
     *failed = reason < 0;
     PetscCall(VecGetArrayRead(x, &elements));
-    for (PetscInt row = 0; row < rows; ++row) (*inverse)[static_cast<std::size_t>(row * rows + column)] = elements[row];
+    for (PetscInt row = 0; row < rows; ++row)
+      (*inverse)[static_cast<std::size_t>(row) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(column)] =
+          elements[row];
     PetscCall(VecRestoreArrayRead(x, &elements));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -57,7 +57,7 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat made_of = nullptr;
   PCFailedReason failed = PC_NOERROR;
-  Kind kind;
+  Kind kind = Kind::other;
   ArrayUse use;
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &seen->pc));
   PetscCall(PCGetOperators(pc, nullptr, &made_of));
@@ -76,7 +76,7 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
 
 PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& refuse) {
   PetscFunctionBegin;
-  Kind kind;
+  Kind kind = Kind::other;
   PetscObjectId id = 0;
   PetscCall(find_kind(pc, &kind));
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &id));

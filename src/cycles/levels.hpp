@@ -27,9 +27,9 @@ inline bool is_small(std::int64_t rows, std::int64_t entries) {
 
 /// How many threads of CUDA share a row of a small matrix: as many as have entries and as a cluster has.
 inline int threads_of_small_row(std::int64_t rows, std::int64_t entries) {
-  int threads = 1;
+  std::int64_t threads = 1;
   while (threads < 32 && threads * rows < entries && 2 * threads * rows <= most_small_rows) threads *= 2;
-  return threads;
+  return static_cast<int>(threads);
 }
 
 /// Rows that a stage has a task for each of: those of a matrix, and how they are shared out.

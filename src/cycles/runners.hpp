@@ -73,7 +73,8 @@ struct CountedStages {
     ++info.stages;
     info.bytes_of_cycle += rows.count() * static_cast<double>(sizeof(double) * S::vectors);
     if constexpr (engine::stage_has_parts<S>)
-      info.bytes_of_cycle += static_cast<double>(rows.entries()) * bytes_of_entry + rows.count() * sizeof(Offset);
+      info.bytes_of_cycle +=
+          static_cast<double>(rows.entries()) * bytes_of_entry + static_cast<double>(rows.count() * sizeof(Offset));
   }
   void apply(LinearMap& /*map*/, const double* /*x*/, double* /*y*/) const { ++info.calls; }
   void run_small() const {
