@@ -15,12 +15,9 @@ namespace taskdag::krylov {
 template <std::uint32_t ahead_on_gpu, class Of>
 TASKDAG_TASK double sum_of_row(Offset begin, Offset end, const Index* column, const double* value, int rank, int size,
                                const Of& of) {
+  double sum = 0.0;
 #if defined(__CUDA_ARCH__)
   constexpr std::uint32_t ahead = ahead_on_gpu;
-#else
-  constexpr std::uint32_t ahead = 1;
-#endif
-  double sum = 0.0;
   const auto stop = static_cast<std::uint32_t>(end);
   const auto step = static_cast<std::uint32_t>(size);
   for (std::uint32_t e = static_cast<std::uint32_t>(begin + rank); e < stop; e += ahead * step) {
@@ -35,6 +32,9 @@ TASKDAG_TASK double sum_of_row(Offset begin, Offset end, const Index* column, co
     for (std::uint32_t k = 0; k < ahead; ++k) x[k] = e + k * step < stop ? of(j[k]) : 0.0;
     for (std::uint32_t k = 0; k < ahead; ++k) sum += a[k] * x[k];
   }
+#else
+  for (Offset e = begin + rank; e < end; e += size) sum += value[e] * of(column[e]);
+#endif
   return sum;
 }
 
