@@ -114,7 +114,7 @@ class Application {
 
   void smooth(std::size_t l, const CycleSmoother& smoother) {
     std::size_t k = std::exchange(states_[l].begun, false) ? 1 : 0;
-    if (states_[l].zero && smoother.steps.size() > 1 && !calls(smoother)) {
+    if (stages_.joins_steps && states_[l].zero && smoother.steps.size() > 1 && !calls(smoother)) {
       first_two_steps(l, smoother);
       k = 2;
     }
@@ -162,15 +162,16 @@ class Application {
     stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), s.b, s.x, r});
     return r;
   }
-  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a step
-  /// which is the only one may be made where that right-hand side is.
+  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a
+  /// first step which is not made with the second one may be made where that right-hand side is.
   void begin(std::size_t l, bool smooths) {
     State& s = states_[l];
     const CycleSmoother& smoother = levels_[l].before;
     const bool solved = is_coarsest(l) && inverse_ != nullptr;
     s.x = levels_[l].x[0].data();
     s.other = levels_[l].x[1].data();
-    s.begun = smooths && !solved && smoother.steps.size() == 1 && !calls(smoother);
+    const std::size_t most = stages_.joins_steps ? 1 : smoother.steps.size();
+    s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most && !calls(smoother);
     s.zero = !s.begun;
   }
   void restrict_from(std::size_t l, const double* r, bool smooths) {

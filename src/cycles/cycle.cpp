@@ -106,7 +106,7 @@ class Cycle::Impl {
     std::vector<cycles::SmallStage> stages;
     cycles::SmallLevels small;
     small.first = first;
-    const cycles::CountedStages counted{small.info};
+    const cycles::CountedStages counted{true, small.info};
     cycles::Application(levels_, inverse_, options_, counted, nullptr, nullptr, true).run_from(first);
     const cycles::WrittenStages written{stages};
     small.solution = cycles::Application(levels_, inverse_, options_, written, nullptr, nullptr, true).run_from(first);
@@ -120,7 +120,7 @@ class Cycle::Impl {
   /// Steps of smoothers take turns between two arrays. Finds the one to begin with, so that the last one ends in y.
   void count() {
     double* const y = levels_[0].x[1].data();
-    const cycles::CountedStages stages{info_, small()};
+    const cycles::CountedStages stages{context_.backend() == Backend::cuda, info_, small()};
     cycles::Application application(levels_, inverse_, options_, stages, nullptr, y, true);
     begins_in_y_ = application.run() == y;
   }

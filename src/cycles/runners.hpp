@@ -26,9 +26,12 @@ struct SmallLevels {
 
 // What does the stages of a cycle: run() one of them, apply() a preconditioner that is a call, run_small() all that is
 // done on the small levels, if there are such.
+// joins_steps: the first two steps from zero are one stage, which saves a launch and writing the first one's elements,
+// and makes these once for each entry; host threads have too much to compute for that.
 
 struct HostStages {
   static constexpr const SmallLevels* small = nullptr;
+  static constexpr bool joins_steps = false;
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     rows.flow().stage(stage, rows.count());
@@ -39,6 +42,7 @@ struct HostStages {
 
 #if defined(__CUDACC__)
 struct CudaStages {
+  static constexpr bool joins_steps = true;
   Stream stream;
   const SmallLevels* small;
   template <class S>
@@ -53,6 +57,7 @@ struct CudaStages {
 /// Writes stages down. Where the levels are small, none of them is an update after a call.
 struct WrittenStages {
   static constexpr const SmallLevels* small = nullptr;
+  static constexpr bool joins_steps = true;
   std::vector<SmallStage>& stages;
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
@@ -65,6 +70,7 @@ struct WrittenStages {
 
 /// Does nothing but count.
 struct CountedStages {
+  bool joins_steps;
   CycleInfo& info;
   const SmallLevels* small = nullptr;
   template <class S>

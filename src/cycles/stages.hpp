@@ -132,7 +132,7 @@ struct Update {
   }
 };
 
-/// b of the coarser level: R r. With it the step of the smoother there, where it has one alone and begins at zero.
+/// b of the coarser level: R r. With it the first step of the smoother there, where it begins at zero.
 struct Restriction {
   static constexpr const char* name = "restriction";
   static constexpr int vectors = 3;

@@ -375,15 +375,17 @@ TEST_P(CycleTest, GoesByTheValuesOfNow) {
 TEST_P(CycleTest, SaysWhatItIsMadeOf) {
   Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, 2, 2, true);
   const Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse(), {.together = false});
-  // Of each level but the coarsest two steps at once, the residual, the restriction, the interpolation and two steps;
-  // the coarsest solve.
-  EXPECT_EQ(cycle.info().stages, 2 * 6 + 1);
+  // Of each level but the coarsest two steps, the residual, the restriction, the interpolation and two steps; the
+  // coarsest solve. On CUDA the first two steps are one stage; on host threads the first one is, below the finest
+  // level, part of the restriction.
+  const bool cuda = GetParam().backend == Backend::cuda;
+  EXPECT_EQ(cycle.info().stages, (cuda ? 0 : 1) + 2 * 6 + 1);
   EXPECT_EQ(cycle.info().calls, 0);
   EXPECT_TRUE(cycle.info().may_be_captured);
   EXPECT_GT(cycle.info().bytes_of_cycle, 8.0 * 5 * 81 * 5);
   // All of the middle level and the coarsest solve are one launch.
   const Cycle together(context(), hierarchy.levels(1), hierarchy.inverse());
-  EXPECT_EQ(together.info().stages, GetParam().backend == Backend::cuda ? 6 + 1 : 2 * 6 + 1);
+  EXPECT_EQ(together.info().stages, cuda ? 6 + 1 : 1 + 2 * 6 + 1);
   EXPECT_DOUBLE_EQ(together.info().bytes_of_cycle, cycle.info().bytes_of_cycle);
   Hierarchy by_factor(*this, grids(9, 3), By::factor, 1, 1, true);
   EXPECT_EQ(Cycle(context(), by_factor.levels(1), by_factor.inverse()).info().calls, 4);
