@@ -117,11 +117,11 @@ class Rank {
     krylov_.emplace(context_, own_.view(), map_.get(), options, ranks, stream());
   }
   [[nodiscard]] Krylov& krylov() { return *krylov_; }
-  /// Iteration 0 from zero.
+  /// Iteration 0 from zero, of vectors that stay until the next one.
   void begin(const Vector& b) {
-    Array<double> rhs(device_.get(), with_one(piece(b, share_)));
-    Array<double> x(device_.get(), with_one(piece(b, share_)));
-    static_cast<void>(krylov_->begin(rhs.data(), x.data(), false, {}, stream()));
+    rhs_.emplace(device_.get(), with_one(piece(b, share_)));
+    solution_.emplace(device_.get(), with_one(piece(b, share_)));
+    static_cast<void>(krylov_->begin(rhs_->data(), solution_->data(), false, {}, stream()));
   }
   KrylovOutcome solve(const Vector& b, Vector& x, bool guess, const KrylovTolerances& tolerances) {
     Array<double> rhs(device_.get(), with_one(piece(b, share_)));
@@ -147,6 +147,8 @@ class Rank {
   Array<double> diagonal_;
   std::optional<Factorization> factor_;
   std::unique_ptr<LinearMap> map_;
+  std::optional<Array<double>> rhs_;  ///< of begin()
+  std::optional<Array<double>> solution_;
   std::optional<Krylov> krylov_;
 };
 
