@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "across/ranks.hpp"
+#include "attachment.hpp"
 #include "boundary.hpp"
 #include "ksp/wrapped.hpp"
 #include "options.hpp"
@@ -34,39 +35,7 @@ constexpr std::array methods{
 using Constructor = PetscErrorCode (*)(KSP);
 std::array<Constructor, methods.size()> petscs{};  ///< since PetscInitialize()
 
-PetscErrorCode destroy_wrapped(void* pointer) {
-  PetscFunctionBegin;
-  auto* const wrapped = static_cast<Wrapped*>(pointer);
-  const PetscErrorCode ended = wrapped->loop.reset();
-  PetscCall(guarded([&] { delete wrapped; }));
-  PetscCall(ended);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 MPI_Comm comm_of(KSP ksp) { return PetscObjectComm(reinterpret_cast<PetscObject>(ksp)); }
-
-/// Null on all ranks of the KSP where one has no memory for it and others may wait: a KSP gets its type also inside a
-/// solve on several ranks, where an error of one would let them.
-PetscErrorCode attach(KSP ksp, Wrapped** wrapped) {
-  PetscFunctionBegin;
-  PetscContainer container = nullptr;
-  *wrapped = nullptr;
-  const PetscErrorCode made = guarded([&] { *wrapped = new Wrapped; });
-  if (static_cast<int>(made) != 0 && !others_may_wait()) PetscCall(made);
-  if (!*wrapped) PetscCall(warn_of_error("a KSP runs PETSc's loop and not TaskDAG's"));
-  int all = *wrapped ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm_of(ksp)));
-  if (all == 0) {
-    delete std::exchange(*wrapped, nullptr);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(set_container<destroy_wrapped>(container, *wrapped));
-  PetscCall(
-      PetscObjectCompose(reinterpret_cast<PetscObject>(ksp), kAttachment, reinterpret_cast<PetscObject>(container)));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// What is asked for: a type of ours asks for all that can be. Takes no memory, since it is asked in every solve of
 /// every KSP: where that failed on one rank, the others would wait. Other words were complained of at the start.
@@ -280,7 +249,8 @@ PetscErrorCode wrap(KSP ksp, std::size_t place, bool named) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
   PetscCall(petscs[place](ksp));
-  PetscCall(attach(ksp, &wrapped));
+  PetscCall(attach_to(reinterpret_cast<PetscObject>(ksp), kAttachment, "a KSP runs PETSc's loop and not TaskDAG's",
+                      &wrapped));
   if (!wrapped) PetscFunctionReturn(PETSC_SUCCESS);  // it stays PETSc's
   wrapped->method = &methods[place];
   wrapped->named = named;
@@ -328,11 +298,7 @@ PetscErrorCode register_methods(std::index_sequence<places...> /*places*/) {
 
 PetscErrorCode find_wrapped(KSP ksp, Wrapped** wrapped) {
   PetscFunctionBegin;
-  PetscObject object = nullptr;
-  void* pointer = nullptr;
-  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(ksp), kAttachment, &object));
-  if (object) PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(object), &pointer));
-  *wrapped = static_cast<Wrapped*>(pointer);
+  PetscCall(find_attached(reinterpret_cast<PetscObject>(ksp), kAttachment, wrapped));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

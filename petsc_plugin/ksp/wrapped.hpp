@@ -20,6 +20,8 @@ struct Wrapped {
   KspLoop loop;
   bool ours = false;  ///< the last solve was
   Reason why_not;     ///< it was not; given only where it was asked for
+
+  PetscErrorCode reset() { return loop.reset(); }
 };
 
 /// Null for a KSP of another type, and for one that got its type before the plugin was there.

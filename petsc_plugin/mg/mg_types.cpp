@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "boundary.hpp"
+#include "attachment.hpp"
 #include "mg/cycle_of_pc.hpp"
 #include "options.hpp"
 #include "shared_error.hpp"
@@ -23,27 +23,14 @@ bool used = false;                                    ///< by TaskDAGSetMG()
 struct Wrapped {
   _PCOps theirs{};  ///< PETSc's operations
   CycleOfPc cycle;
+
+  PetscErrorCode reset() { return cycle.reset(); }
 };
-
-PetscErrorCode destroy_wrapped(void* pointer) {
-  PetscFunctionBegin;
-  auto* const wrapped = static_cast<Wrapped*>(pointer);
-  const PetscErrorCode ended = wrapped->cycle.reset();
-  PetscCall(guarded([&] { delete wrapped; }));
-  PetscCall(ended);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-MPI_Comm comm_of(PC pc) { return PetscObjectComm(reinterpret_cast<PetscObject>(pc)); }
 
 /// Null where nothing is attached.
 PetscErrorCode find_wrapped(PC pc, Wrapped** wrapped) {
   PetscFunctionBegin;
-  PetscObject object = nullptr;
-  void* pointer = nullptr;
-  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(pc), kAttachment, &object));
-  if (object) PetscCall(PetscContainerGetPointer(reinterpret_cast<PetscContainer>(object), &pointer));
-  *wrapped = static_cast<Wrapped*>(pointer);
+  PetscCall(find_attached(reinterpret_cast<PetscObject>(pc), kAttachment, wrapped));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,29 +42,15 @@ PetscErrorCode wrapped_of(PC pc, Wrapped** wrapped) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Null on all ranks of the PC where one has no memory for it and others may wait: then it stays PETSc's.
+/// Null: it stays PETSc's.
 PetscErrorCode attach(PC pc, Wrapped** wrapped) {
   PetscFunctionBegin;
-  PetscContainer container = nullptr;
-  *wrapped = nullptr;
-  const PetscErrorCode made = guarded([&] { *wrapped = new Wrapped; });
-  if (static_cast<int>(made) != 0 && !others_may_wait()) {
-    // PETSc has named the type before, and would take a repetition of PCSetType() for done.
-    PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(pc), nullptr));
-    PetscCall(made);
-  }
-  if (!*wrapped) PetscCall(warn_of_error("multigrid cycles are PETSc's and not TaskDAG's"));
-  int all = *wrapped ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm_of(pc)));
-  if (all == 0) {
-    delete std::exchange(*wrapped, nullptr);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(set_container<destroy_wrapped>(container, *wrapped));
-  PetscCall(
-      PetscObjectCompose(reinterpret_cast<PetscObject>(pc), kAttachment, reinterpret_cast<PetscObject>(container)));
-  PetscCall(PetscContainerDestroy(&container));
+  auto* const object = reinterpret_cast<PetscObject>(pc);
+  const PetscErrorCode attached =
+      attach_to(object, kAttachment, "multigrid cycles are PETSc's and not TaskDAG's", wrapped);
+  // PETSc has named the type before, and would take a repetition of PCSetType() for done.
+  if (static_cast<int>(attached) != 0) PetscCall(PetscObjectChangeTypeName(object, nullptr));
+  PetscCall(attached);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
