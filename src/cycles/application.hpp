@@ -94,10 +94,7 @@ class Application {
     for (std::size_t l = 0; l + 1 < levels_.size(); ++l) restrict_from(l, states_[l].b, false);
     for (std::size_t l = levels_.size(); l-- > 0;) {
       work(l);
-      if (l > 0) {
-        states_[l - 1].zero = true;
-        interpolate_to(l - 1);
-      }
+      if (l > 0) interpolate_to(l - 1);
     }
   }
 

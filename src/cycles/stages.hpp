@@ -118,7 +118,7 @@ struct Residual {
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { r[row] = b[row] - product; }
 };
 
-/// x += s d with d = step · z + momentum · d, where M is a call and z = M⁻¹ r.
+/// x += d with d = step · z + momentum · d, where M is a call and z = M⁻¹ r.
 struct Update {
   static constexpr const char* name = "update";
   static constexpr int vectors = 4;
