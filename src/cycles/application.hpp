@@ -19,10 +19,11 @@ class Application {
               const Stages& stages, const double* b, double* y, bool begins_in_y)
       : levels_(levels), inverse_(inverse), options_(options), stages_(stages), states_(levels.size()) {
     for (std::size_t l = 0; l < levels.size(); ++l) {
-      states_[l] = {levels[l].b.data(), levels[l].b.data(), levels[l].x[0].data(), levels[l].x[1].data(), true, false};
+      states_[l] = {
+          levels[l].b.data(), levels[l].b.data(), levels[l].x[0].data(), levels[l].x[1].data(), true, false, false};
     }
     double* const own = levels[0].x[0].data();
-    states_[0] = {b, nullptr, begins_in_y ? y : own, begins_in_y ? own : y, true, false};
+    states_[0] = {b, nullptr, begins_in_y ? y : own, begins_in_y ? own : y, true, false, false};
   }
 
   /// Returns where the solution of the finest level is then.
@@ -57,8 +58,9 @@ class Application {
     const double* b;
     double* own_b;  ///< the same, where it is the level's own
     double* x;      ///< the solution so far
-    double* other;  ///< that a step of a smoother writes to
+    double* other;  ///< the solution before, which a step of a smoother writes over
     bool zero;      ///< x is zero, and has not been written
+    bool first;     ///< the solution before was zero, and has not been written
     bool begun;     ///< the first step of the smoother has been done
   };
 
@@ -119,37 +121,45 @@ class Application {
       calls(smoother) ? step_by_call(l, smoother, k) : step(l, smoother, k);
     }
   }
-  [[nodiscard]] Step step_of(std::size_t l, const CycleSmoother& smoother, std::size_t k) const {
-    const bool keeps = k + 1 < smoother.steps.size() && smoother.steps[k + 1].momentum != 0.0;
+  [[nodiscard]] static Step step_of(const CycleSmoother& smoother, std::size_t k) {
     const double* const diagonal = smoother.preconditioner == nullptr ? nullptr : smoother.preconditioner->diagonal();
-    return {smoother.steps[k].step, k == 0 ? 0.0 : smoother.steps[k].momentum, diagonal, levels_[l].direction.data(),
-            keeps};
+    return {smoother.steps[k].step, k == 0 ? 0.0 : smoother.steps[k].momentum, diagonal};
   }
   void first_two_steps(std::size_t l, const CycleSmoother& smoother) {
     State& s = states_[l];
+    double* const x_before = smoother.steps.size() > 2 ? s.other : nullptr;
     stages_.run(levels_[l].a,
-                FirstTwoSteps{levels_[l].a.rows(), smoother.steps[0].step, step_of(l, smoother, 1), s.b, s.x});
+                FirstTwoSteps{levels_[l].a.rows(), smoother.steps[0].step, step_of(smoother, 1), s.b, s.x, x_before});
+    s.zero = s.first = false;
+  }
+  /// residual: of a solution that is zero, or M⁻¹ times that
+  void first_step(std::size_t l, const Step& step, const double* residual) {
+    State& s = states_[l];
+    stages_.run(levels_[l].a, FirstStep{step, residual, s.x});
     s.zero = false;
+    s.first = true;
   }
   void step(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
     State& s = states_[l];
-    const Step step = step_of(l, smoother, k);
-    if (s.zero) {
-      stages_.run(levels_[l].a, FirstStep{step, s.b, s.x});
-      s.zero = false;
-      return;
-    }
-    stages_.run(levels_[l].a, SmootherStage{levels_[l].a.rows(), step, s.b, s.x, s.other});
-    std::swap(s.x, s.other);
+    const Step step = step_of(smoother, k);
+    if (s.zero) return first_step(l, step, s.b);
+    stages_.run(levels_[l].a, SmootherStage{levels_[l].a.rows(), step, s.b, solutions(s)});
+    turn(&s);
   }
   void step_by_call(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
     State& s = states_[l];
     double* const z = levels_[l].scaled.data();
     stages_.apply(*smoother.preconditioner, residual_of(l), z);
-    Step step = step_of(l, smoother, k);
+    Step step = step_of(smoother, k);
     step.diagonal = nullptr;  // M⁻¹ has been applied
-    stages_.run(levels_[l].a, Update{step, z, s.x, s.zero});
-    s.zero = false;
+    if (s.zero) return first_step(l, step, z);
+    stages_.run(levels_[l].a, Update{step, z, solutions(s)});
+    turn(&s);
+  }
+  static Solutions solutions(const State& s) { return {s.x, s.other, s.first}; }
+  static void turn(State* s) {
+    std::swap(s->x, s->other);
+    s->first = false;
   }
 
   const double* residual_of(std::size_t l) {
@@ -170,13 +180,14 @@ class Application {
     const std::size_t most = stages_.joins_steps ? 1 : smoother.steps.size();
     s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most && !calls(smoother);
     s.zero = !s.begun;
+    s.first = s.begun;
   }
   void restrict_from(std::size_t l, const double* r, bool smooths) {
     begin(l + 1, smooths);
     const State& coarse = states_[l + 1];
     Restriction stage{levels_[l].restriction.rows(), r, coarse.own_b, {}, nullptr};
     if (coarse.begun) {
-      stage.step = step_of(l + 1, levels_[l + 1].before, 0);
+      stage.step = step_of(levels_[l + 1].before, 0);
       stage.x = coarse.x;
     }
     stages_.run(levels_[l].restriction, stage);

@@ -80,7 +80,7 @@ class Cycle::Impl {
     to.before = from.before;
     to.after = from.after;
     to.visits = from.visits;
-    for (engine::Array<double>* vector : {&to.x[0], &to.x[1], &to.direction, &to.residual}) make(vector, to.rows());
+    for (engine::Array<double>* vector : {&to.x[0], &to.x[1], &to.residual}) make(vector, to.rows());
     if (l > 0) make(&to.b, to.rows());
     if (cycles::calls(to.before) || cycles::calls(to.after)) make(&to.scaled, to.rows());
     for (const CycleSmoother& one : {to.before, to.after}) {

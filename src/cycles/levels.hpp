@@ -90,7 +90,6 @@ struct Level {
   int visits = 1;
   engine::Array<double> b;  ///< not on the finest level
   engine::Array<double> x[2];
-  engine::Array<double> direction;
   engine::Array<double> residual;
   engine::Array<double> scaled;  ///< M⁻¹ r, where M is a call
 

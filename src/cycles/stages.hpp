@@ -27,24 +27,28 @@ struct Rows {
   }
 };
 
-/// A step of a smoother on an element whose residual is known. M is a diagonal or the identity.
+/// A step of a smoother on an element. M is a diagonal or the identity.
 struct Step {
   double step = 1.0;
   double momentum = 0.0;
   const double* diagonal = nullptr;  ///< of M⁻¹; null: the identity
-  double* direction = nullptr;       ///< d; null: nothing of it is read or written
-  bool keeps = false;                ///< whether d is wanted by the next step
 
-  /// What x_i grows by.
-  [[nodiscard]] TASKDAG_TASK double of(std::uint32_t i, double residual) const {
-    return after(i, momentum != 0.0 ? direction[i] : 0.0, residual);
+  /// What x_i grows by. before: what it grew by in the step before, which counts where there is a momentum.
+  [[nodiscard]] TASKDAG_TASK double of(std::uint32_t i, double before, double residual) const {
+    const double d = step * (diagonal != nullptr ? diagonal[i] * residual : residual);
+    return momentum != 0.0 ? d + momentum * before : d;
   }
-  /// The same where d of the step before is known.
-  [[nodiscard]] TASKDAG_TASK double after(std::uint32_t i, double before, double residual) const {
-    double d = step * (diagonal != nullptr ? diagonal[i] * residual : residual);
-    if (momentum != 0.0) d += momentum * before;
-    if (keeps) direction[i] = d;
-    return d;
+};
+
+/// The solution of a step, and that of the step before, which is overwritten by the next one: their difference is what
+/// a momentum goes on with, so that it need not be kept.
+struct Solutions {
+  const double* x;
+  double* next;
+  bool first;  ///< of a smoother that begins at zero: before x was zero
+  [[nodiscard]] TASKDAG_TASK double grown(std::uint32_t i) const { return first ? x[i] : x[i] - next[i]; }
+  TASKDAG_TASK void take(const Step& step, std::uint32_t i, double residual) const {
+    next[i] = x[i] + step.of(i, step.momentum != 0.0 ? grown(i) : 0.0, residual);
   }
 };
 
@@ -55,7 +59,7 @@ struct FirstStep {
   Step step;
   const double* b;
   double* x;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = step.of(i, b[i]); }
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = step.of(i, 0.0, b[i]); }
 };
 
 /// The first two steps of a smoother from x = 0. Rows make the first step's elements by themselves where they multiply
@@ -68,6 +72,7 @@ struct FirstTwoSteps {
   Step second;
   const double* b;
   double* x;
+  double* x_before;  ///< gets what the first step gives; null: no third one asks for it
   /// What the first step gives.
   struct Begun {
     double step;
@@ -83,7 +88,8 @@ struct FirstTwoSteps {
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
     const double before = begun()(static_cast<Index>(row));
-    x[row] = before + second.after(row, before, b[row] - product);
+    x[row] = before + second.of(row, before, b[row] - product);
+    if (x_before != nullptr) x_before[row] = before;
   }
 };
 
@@ -94,13 +100,12 @@ struct SmootherStage {
   Rows a;
   Step step;
   const double* b;
-  const double* x;
-  double* next;
+  Solutions solutions;
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
-    return a.part(row, rank, size, x);
+    return a.part(row, rank, size, solutions.x);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
-    next[row] = x[row] + step.of(row, b[row] - product);
+    solutions.take(step, row, b[row] - product);
   }
 };
 
@@ -118,18 +123,14 @@ struct Residual {
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { r[row] = b[row] - product; }
 };
 
-/// x += d with d = step · z + momentum · d, where M is a call and z = M⁻¹ r.
+/// A step of a smoother where M is a call and z = M⁻¹ r.
 struct Update {
   static constexpr const char* name = "update";
   static constexpr int vectors = 4;
-  Step step;
+  Step step;  ///< without a diagonal
   const double* z;
-  double* x;
-  bool zero;  ///< x is not read: it is zero
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    const double d = step.of(i, z[i]);
-    x[i] = zero ? d : x[i] + d;
-  }
+  Solutions solutions;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { solutions.take(step, i, z[i]); }
 };
 
 /// b of the coarser level: R r. With it the first step of the smoother there, where it begins at zero.
@@ -146,7 +147,7 @@ struct Restriction {
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
     b[row] = product;
-    if (x != nullptr) x[row] = step.of(row, product);
+    if (x != nullptr) x[row] = step.of(row, 0.0, product);
   }
 };
 
