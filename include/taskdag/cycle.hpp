@@ -55,8 +55,9 @@ struct CycleLevel {
 struct CycleOptions {
   CycleForm form = CycleForm::cycle;
   int cycles = 1;  ///< of an application, from the solution so far; CycleForm::cycle alone
-  /// CUDA: what a cycle does on its small levels is one launch, where smoothers there are no calls. The bits are the
-  /// same.
+  /// CUDA: what a cycle does on its smallest levels is one product with a dense matrix, which is made of the values of
+  /// these levels once (Cycle::take_values()); where there are several of up to 1,000 rows whose smoothers are no
+  /// calls.
   bool together = true;
 };
 
@@ -72,9 +73,8 @@ struct CycleInfo {
 /// One application of multigrid: y = M⁻¹ x, from a zero solution.
 ///
 /// Device memory and asynchronous launches alone on CUDA. Applications share the object's vectors: those on different
-/// streams have to be put into an order by the caller. Matrices may get other
-/// values between applications, and preconditioners too; patterns may not change. Sums are in a fixed order: same
-/// input, same bits.
+/// streams have to be put into an order by the caller. Matrices and preconditioners may get other values between
+/// applications, which take_values() is told; patterns may not change. Sums are in a fixed order: same input, same bits.
 ///
 /// After PETSc's PCMG; a step of a smoother is one stage with the residual inside, and where the solution is still zero
 /// no product.
@@ -88,6 +88,9 @@ class TASKDAG_API Cycle final : public LinearMap {
         const CycleOptions& options = {});
   ~Cycle() override;
   void apply(const double* x, double* y, Stream stream) override;
+  /// To be called when matrices, preconditioners or the inverse have got other values, before the next application; the
+  /// constructor takes those that are there. Asynchronous on CUDA. @throws DeviceError
+  void take_values(Stream stream = {});
   [[nodiscard]] bool may_be_captured() const override;
   [[nodiscard]] CycleInfo info() const;
 

@@ -57,9 +57,13 @@ PetscErrorCode CycleOfPc::make(PC pc, Hierarchy::Seen* now) {
   PetscCall(hierarchy_.bring(pc, *now, &why_not_));
   if (why_not_.given()) PetscFunctionReturn(PETSC_SUCCESS);
   const bool kept = cycle_ && hierarchy_.parts() == parts_;
-  if (on_cuda() && !kept) PetscCall(wait_for_current_stream());  // the constructor reads patterns
+  Stream stream;
+  if (on_cuda()) PetscCall(current_stream(&stream));
+  if (on_cuda() && !kept) PetscCall(wait_for_current_stream());  // the constructor reads patterns and values
   PetscCall(guarded([&] {
-    if (!kept) {
+    if (kept) {
+      cycle_->take_values(stream);
+    } else {
       cycle_.reset();
       cycle_.emplace(hierarchy_.place().context, hierarchy_.levels(), hierarchy_.inverse(), now->options);
       launches_ = fresh_number();

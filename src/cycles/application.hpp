@@ -10,19 +10,36 @@
 
 namespace taskdag::cycles {
 
+/// What a cycle is made of.
+struct Program {
+  std::vector<Level> levels;  ///< finest first
+  const double* inverse;      ///< of the coarsest operator; null: it is smoothed
+  CycleOptions options;
+  /// What is done from a level on, as a dense matrix.
+  struct Small {
+    std::size_t first = 0;  ///< level; 0: there is none
+    SharedRows rows;        ///< of the matrix
+    const double* elements = nullptr;
+  } small = {};
+};
+
 /// One application: where the solution of each level is, and what is known of it.
 template <class Stages>
 class Application {
  public:
   /// begins_in_y: the finest level's solution begins in y, else in the level's own array.
-  Application(const std::vector<Level>& levels, const double* inverse, const CycleOptions& options,
-              const Stages& stages, const double* b, double* y, bool begins_in_y)
-      : levels_(levels), inverse_(inverse), options_(options), stages_(stages), states_(levels.size()) {
+  Application(const Program& program, const Stages& stages, const double* b, double* y, bool begins_in_y)
+      : levels_(program.levels),
+        inverse_(program.inverse),
+        options_(program.options),
+        small_(program.small),
+        stages_(stages),
+        states_(levels_.size()) {
+    const std::vector<Level>& levels = levels_;
     for (std::size_t l = 0; l < levels.size(); ++l) {
-      states_[l] = {
-          levels[l].b.data(), levels[l].b.data(), levels[l].x[0].data(), levels[l].x[1].data(), true, false, false};
+      states_[l] = {levels[l].b, levels[l].b, levels[l].x[0], levels[l].x[1], true, false, false};
     }
-    double* const own = levels[0].x[0].data();
+    double* const own = levels[0].x[0];
     states_[0] = {b, nullptr, begins_in_y ? y : own, begins_in_y ? own : y, true, false, false};
   }
 
@@ -47,7 +64,7 @@ class Application {
   }
   /// What a cycle does on the levels from `first` on, once they have a right-hand side; returns where the solution is.
   double* run_from(std::size_t first) {
-    begin(first, true);
+    begin(first, false);
     correct_below(first - 1);
     settle(first);
     return states_[first].x;
@@ -69,16 +86,16 @@ class Application {
   void cycle(std::size_t l) {
     if (is_coarsest(l)) return solve_coarsest();
     smooth(l, levels_[l].before);
-    restrict_from(l, residual_of(l), true);
+    restrict_from(l, residual_of(l), small_.first != l + 1);
     correct_below(l);
     interpolate_to(l);
     smooth(l, levels_[l].after);
   }
   void correct_below(std::size_t l) {
-    if (stages_.small != nullptr && stages_.small->first == l + 1) {
-      stages_.run_small();
-      states_[l + 1].x = stages_.small->solution;
-      states_[l + 1].zero = states_[l + 1].begun = false;
+    if (small_.first == l + 1) {
+      State& s = states_[l + 1];
+      stages_.run(small_.rows, DenseProduct{small_.elements, small_.rows.count(), s.b, s.x});
+      s.zero = false;
       return;
     }
     const int visits = is_coarsest(l + 1) ? 1 : levels_[l].visits;
@@ -148,7 +165,7 @@ class Application {
   }
   void step_by_call(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
     State& s = states_[l];
-    double* const z = levels_[l].scaled.data();
+    double* const z = levels_[l].scaled;
     stages_.apply(*smoother.preconditioner, residual_of(l), z);
     Step step = step_of(smoother, k);
     step.diagonal = nullptr;  // M⁻¹ has been applied
@@ -165,7 +182,7 @@ class Application {
   const double* residual_of(std::size_t l) {
     const State& s = states_[l];
     if (s.zero) return s.b;
-    double* const r = levels_[l].residual.data();
+    double* const r = levels_[l].residual;
     stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), s.b, s.x, r});
     return r;
   }
@@ -175,8 +192,8 @@ class Application {
     State& s = states_[l];
     const CycleSmoother& smoother = levels_[l].before;
     const bool solved = is_coarsest(l) && inverse_ != nullptr;
-    s.x = levels_[l].x[0].data();
-    s.other = levels_[l].x[1].data();
+    s.x = levels_[l].x[0];
+    s.other = levels_[l].x[1];
     const std::size_t most = stages_.joins_steps ? 1 : smoother.steps.size();
     s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most && !calls(smoother);
     s.zero = !s.begun;
@@ -207,6 +224,7 @@ class Application {
   const std::vector<Level>& levels_;
   const double* inverse_;
   const CycleOptions& options_;
+  const Program::Small& small_;
   const Stages& stages_;
   std::vector<State> states_;
 };

@@ -45,10 +45,12 @@ class Cycle::Impl {
  public:
   Impl(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
        const CycleOptions& options)
-      : context_(context), inverse_(inverse), options_(options), levels_(levels.size()) {
+      : context_(context), program_{std::vector<cycles::Level>(levels.size()), inverse, options} {
     cycles::check(levels, options);
     for (std::size_t l = 0; l < levels.size(); ++l) fill(levels[l], l);
-    if (context_.backend() == Backend::cuda && options_.together) take_small_levels();
+    const std::size_t small = first_small();
+    for (std::size_t l = 0; l < small; ++l) make_vectors(l, l + 1, 1);
+    if (small < levels.size()) take_small(small);
     count();
   }
 
@@ -56,19 +58,28 @@ class Cycle::Impl {
 #if defined(__CUDACC__)
     if (context_.backend() == Backend::cuda) {
       const engine::detail::CurrentDevice current(context_.device());
-      return run(cycles::CudaStages{stream, small()}, b, y);
+      return run(cycles::CudaStages{stream}, b, y);
     }
 #endif
     static_cast<void>(stream);
     run(cycles::HostStages{}, b, y);
   }
+  void take_values(Stream stream) const {
+#if defined(__CUDACC__)
+    if (!small_) return;
+    const engine::detail::CurrentDevice current(context_.device());
+    small_->make(static_cast<cudaStream_t>(stream.handle));
+#else
+    static_cast<void>(stream);
+#endif
+  }
   [[nodiscard]] const CycleInfo& info() const { return info_; }
 
  private:
   void fill(const CycleLevel& from, std::size_t l) {
-    cycles::Level& to = levels_[l];
-    const bool coarsest = l + 1 == levels_.size();
-    if (coarsest && inverse_ != nullptr) {
+    cycles::Level& to = program_.levels[l];
+    const bool coarsest = l + 1 == program_.levels.size();
+    if (coarsest && program_.inverse != nullptr) {
       to.a = cycles::SharedRows::of_inverse(context_, from.a.pattern.rows);
     } else {
       to.a = cycles::SharedRows(context_, from.a);
@@ -80,60 +91,69 @@ class Cycle::Impl {
     to.before = from.before;
     to.after = from.after;
     to.visits = from.visits;
-    for (engine::Array<double>* vector : {&to.x[0], &to.x[1], &to.residual}) make(vector, to.rows());
-    if (l > 0) make(&to.b, to.rows());
-    if (cycles::calls(to.before) || cycles::calls(to.after)) make(&to.scaled, to.rows());
     for (const CycleSmoother& one : {to.before, to.after}) {
       if (one.preconditioner != nullptr && !one.preconditioner->may_be_captured()) info_.may_be_captured = false;
     }
   }
-  void make(engine::Array<double>* vector, std::uint32_t rows) {
-    *vector = engine::Array<double>(context_, rows);
-    info_.bytes += std::int64_t{rows} * static_cast<std::int64_t>(sizeof(double));
+  /// Of the levels from one to another, as many times as asked for; the first ones are the levels'. Returns from how
+  /// many numbers on the next ones begin.
+  std::size_t make_vectors(std::size_t from, std::size_t to, std::size_t times) {
+    std::size_t room = 0;
+    for (std::size_t l = from; l < to; ++l) room += program_.levels[l].room(l == 0);
+    vectors_.emplace_back(context_, room * times);
+    info_.bytes += static_cast<std::int64_t>(room * times * sizeof(double));
+    double* at = vectors_.back().data();
+    for (std::size_t l = from; l < to; ++l) {
+      program_.levels[l].put_vectors_to(at, l == 0);
+      at += program_.levels[l].room(l == 0);
+    }
+    return room;
   }
-  [[nodiscard]] const cycles::SmallLevels* small() const { return small_ ? &*small_ : nullptr; }
-  /// Where there are at least two small levels below the finest, these are done by one launch.
-  void take_small_levels() {
-    std::size_t first = levels_.size();
-    while (first > 1 && levels_[first - 1].is_small() &&
-           (first == levels_.size() || levels_[first - 1].leads_to_small()))
+  /// From where on all levels are small, below the finest; as many as there are, where that are not at least two.
+  [[nodiscard]] std::size_t first_small() const {
+    const std::vector<cycles::Level>& levels = program_.levels;
+    if (context_.backend() == Backend::host || !program_.options.together) return levels.size();
+    std::size_t first = levels.size();
+    while (first > 1 && levels[first - 1].is_small() && (first == levels.size() || levels[first - 1].leads_to_small()))
       --first;
-    if (first + 2 <= levels_.size()) write_down(first);
+    return first + 2 <= levels.size() ? first : levels.size();
   }
-  void write_down(std::size_t first) {
+  void take_small(std::size_t first) {
 #if defined(__CUDACC__)
+    using cycles::DenseOfStages;
     const engine::detail::CurrentDevice current(context_.device());
+    const std::uint32_t rows = program_.levels[first].rows();
+    const std::size_t stride = make_vectors(first, program_.levels.size(), DenseOfStages::blocks(rows));
     std::vector<cycles::SmallStage> stages;
-    cycles::SmallLevels small;
-    small.first = first;
-    const cycles::CountedStages counted{true, small.info};
-    cycles::Application(levels_, inverse_, options_, counted, nullptr, nullptr, true).run_from(first);
     const cycles::WrittenStages written{stages};
-    small.solution = cycles::Application(levels_, inverse_, options_, written, nullptr, nullptr, true).run_from(first);
-    if (stages.size() > cycles::Together::most_stages) return;
-    small.program.emplace(context_, stages);
-    small_ = std::move(small);
+    const double* const x = cycles::Application(program_, written, nullptr, nullptr, true).run_from(first);
+    if (stages.size() > DenseOfStages::most_stages) return;
+    small_.emplace(context_, stages, cycles::Columns{rows, stride, program_.levels[first].b, x, nullptr});
+    program_.small = {first, cycles::SharedRows::of_inverse(context_, static_cast<Index>(rows)), small_->elements()};
+    info_.bytes += std::int64_t{rows} * rows * static_cast<std::int64_t>(sizeof(double));
+    take_values({});
+    engine::detail::check(cudaStreamSynchronize(nullptr), "multiplying the small levels of a cycle out");
 #else
     static_cast<void>(first);
 #endif
   }
   /// Steps of smoothers take turns between two arrays. Finds the one to begin with, so that the last one ends in y.
   void count() {
-    double* const y = levels_[0].x[1].data();
-    const cycles::CountedStages stages{context_.backend() == Backend::cuda, info_, small()};
-    cycles::Application application(levels_, inverse_, options_, stages, nullptr, y, true);
-    begins_in_y_ = application.run() == y;
+    double y = 0.0;
+    const cycles::CountedStages stages{context_.backend() == Backend::cuda, info_};
+    begins_in_y_ = cycles::Application(program_, stages, nullptr, &y, true).run() == &y;
   }
   template <class Stages>
   void run(const Stages& stages, const double* b, double* y) const {
-    cycles::Application(levels_, inverse_, options_, stages, b, y, begins_in_y_).run();
+    cycles::Application(program_, stages, b, y, begins_in_y_).run();
   }
 
   Context context_;
-  const double* inverse_;
-  CycleOptions options_;
-  std::vector<cycles::Level> levels_;
-  std::optional<cycles::SmallLevels> small_;
+  cycles::Program program_;
+  std::vector<engine::Array<double>> vectors_;
+#if defined(__CUDACC__)
+  std::optional<cycles::DenseOfStages> small_;
+#endif
   CycleInfo info_;
   bool begins_in_y_ = true;
 };
@@ -176,6 +196,7 @@ Cycle::Cycle(const Context& context, const std::vector<CycleLevel>& levels, cons
     : impl_(std::make_unique<Impl>(context, levels, inverse, options)) {}
 Cycle::~Cycle() = default;
 void Cycle::apply(const double* x, double* y, Stream stream) { impl_->apply(x, y, stream); }
+void Cycle::take_values(Stream stream) { impl_->take_values(stream); }
 bool Cycle::may_be_captured() const { return impl_->info().may_be_captured; }
 CycleInfo Cycle::info() const { return impl_->info(); }
 

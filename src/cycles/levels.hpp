@@ -16,20 +16,22 @@
 
 namespace taskdag::cycles {
 
-/// A matrix of no more rows and entries is small: one cluster of thread blocks is as fast with it as a whole device,
-/// which needs a launch for each stage.
-inline constexpr std::int64_t most_small_rows = 16384;
+/// A level of no more rows, whose matrices have no more entries, is small: what is done from there on is a dense matrix
+/// on CUDA.
+inline constexpr std::int64_t most_small_rows = 1000;
 inline constexpr std::int64_t most_small_entries = 100000;
 
 inline bool is_small(std::int64_t rows, std::int64_t entries) {
   return rows <= most_small_rows && entries <= most_small_entries;
 }
 
-/// How many threads of CUDA share a row of a small matrix: as many as have entries and as a cluster has.
-inline int threads_of_small_row(std::int64_t rows, std::int64_t entries) {
-  std::int64_t threads = 1;
-  while (threads < 32 && threads * rows < entries && 2 * threads * rows <= most_small_rows) threads *= 2;
-  return static_cast<int>(threads);
+/// How many threads of CUDA share a row: where there are few rows as many as have entries, while a device has all of
+/// them at a time; what each of them waits for is what counts then.
+inline int threads_of_row(std::int64_t rows, std::int64_t entries) {
+  constexpr std::int64_t at_a_time = 131072;
+  int threads = krylov::threads_of_row(rows, entries);
+  while (threads < 32 && threads * rows < entries && 2 * threads * rows <= at_a_time) threads *= 2;
+  return threads;
 }
 
 /// Rows that a stage has a task for each of: those of a matrix, and how they are shared out.
@@ -45,7 +47,7 @@ class SharedRows {
       share_out(context, krylov::cut_rows(matrix.pattern, 1, krylov::threads_of_loop(context, count_, entries_)));
     } else {
       entries_ = krylov::count_entries(matrix.pattern, {});
-      row_threads_ = is_small() ? threads_of_small_row(count_, entries_) : krylov::threads_of_row(count_, entries_);
+      row_threads_ = threads_of_row(count_, entries_);
     }
   }
   /// Those of a dense inverse, which are few.
@@ -80,7 +82,7 @@ class SharedRows {
   std::unique_ptr<engine::HostFlow> flow_;
 };
 
-/// A level, and the memory that a cycle needs there.
+/// A level, and vectors of it, which lie one after the other in memory that the cycle has.
 struct Level {
   SharedRows a;              ///< of the coarsest, where there is an inverse, that
   SharedRows interpolation;  ///< from the next coarser level
@@ -88,14 +90,17 @@ struct Level {
   CycleSmoother before;
   CycleSmoother after;
   int visits = 1;
-  engine::Array<double> b;  ///< not on the finest level
-  engine::Array<double> x[2];
-  engine::Array<double> residual;
-  engine::Array<double> scaled;  ///< M⁻¹ r, where M is a call
+  double* b = nullptr;  ///< not of the finest level, whose right-hand side is the caller's
+  double* x[2] = {};    ///< of the finest level the first one alone; the other one is the caller's
+  double* residual = nullptr;
+  double* scaled = nullptr;  ///< M⁻¹ r, where M is a call; else null
 
   [[nodiscard]] std::uint32_t rows() const { return a.count(); }
   [[nodiscard]] bool is_small() const;
   [[nodiscard]] bool leads_to_small() const { return interpolation.is_small() && restriction.is_small(); }
+  /// How many numbers the vectors have.
+  [[nodiscard]] std::size_t room(bool finest) const;
+  void put_vectors_to(double* memory, bool finest);
 };
 
 inline bool calls(const CycleSmoother& smoother) {
@@ -103,5 +108,16 @@ inline bool calls(const CycleSmoother& smoother) {
 }
 
 inline bool Level::is_small() const { return a.is_small() && !calls(before) && !calls(after); }
+inline std::size_t Level::room(bool finest) const {
+  return ((finest ? 2U : 4U) + (calls(before) || calls(after) ? 1U : 0U)) * std::size_t{rows()};
+}
+inline void Level::put_vectors_to(double* memory, bool finest) {
+  const auto take = [&](double** vector) { *vector = std::exchange(memory, memory + rows()); };
+  take(&x[0]);
+  take(&residual);
+  if (!finest) take(&b);
+  if (!finest) take(&x[1]);
+  if (calls(before) || calls(after)) take(&scaled);
+}
 
 }  // namespace taskdag::cycles

@@ -2,6 +2,7 @@
 /// The stages that cycles of multigrid are made of.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "krylov/row_sum.hpp"
@@ -50,7 +51,14 @@ struct Solutions {
   TASKDAG_TASK void take(const Step& step, std::uint32_t i, double residual) const {
     next[i] = x[i] + step.of(i, step.momentum != 0.0 ? grown(i) : 0.0, residual);
   }
+  TASKDAG_TASK void shift(std::size_t by) {
+    x += by;
+    next += by;
+  }
 };
+
+// What levels from one on do for several right-hand sides is done with vectors for each of these, which lie a stride
+// apart: shift() moves all vectors of a stage on.
 
 /// The first step of a smoother from x = 0, where the residual is b.
 struct FirstStep {
@@ -60,6 +68,10 @@ struct FirstStep {
   const double* b;
   double* x;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = step.of(i, 0.0, b[i]); }
+  TASKDAG_TASK void shift(std::size_t by) {
+    b += by;
+    x += by;
+  }
 };
 
 /// The first two steps of a smoother from x = 0. Rows make the first step's elements by themselves where they multiply
@@ -91,6 +103,11 @@ struct FirstTwoSteps {
     x[row] = before + second.of(row, before, b[row] - product);
     if (x_before != nullptr) x_before[row] = before;
   }
+  TASKDAG_TASK void shift(std::size_t by) {
+    b += by;
+    x += by;
+    if (x_before != nullptr) x_before += by;
+  }
 };
 
 /// A step of a smoother. Rows read elements of x that other rows are to change, so the sum goes into another array.
@@ -107,6 +124,10 @@ struct SmootherStage {
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
     solutions.take(step, row, b[row] - product);
   }
+  TASKDAG_TASK void shift(std::size_t by) {
+    b += by;
+    solutions.shift(by);
+  }
 };
 
 /// r = b − A x
@@ -121,6 +142,11 @@ struct Residual {
     return a.part(row, rank, size, x);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { r[row] = b[row] - product; }
+  TASKDAG_TASK void shift(std::size_t by) {
+    b += by;
+    x += by;
+    r += by;
+  }
 };
 
 /// A step of a smoother where M is a call and z = M⁻¹ r.
@@ -149,6 +175,11 @@ struct Restriction {
     b[row] = product;
     if (x != nullptr) x[row] = step.of(row, 0.0, product);
   }
+  TASKDAG_TASK void shift(std::size_t by) {
+    r += by;
+    b += by;
+    if (x != nullptr) x += by;
+  }
 };
 
 /// x + P x_coarse, or P x_coarse where x is zero.
@@ -164,6 +195,10 @@ struct Interpolation {
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
     x[row] = zero ? product : x[row] + product;
+  }
+  TASKDAG_TASK void shift(std::size_t by) {
+    coarse += by;
+    x += by;
   }
 };
 
@@ -183,6 +218,10 @@ struct DenseProduct {
     return sum;
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { x[row] = product; }
+  TASKDAG_TASK void shift(std::size_t by) {
+    b += by;
+    x += by;
+  }
 };
 
 /// x = 0, where a smoother has no steps.
@@ -191,6 +230,7 @@ struct Zero {
   static constexpr int vectors = 1;
   double* x;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = 0.0; }
+  TASKDAG_TASK void shift(std::size_t by) { x += by; }
 };
 
 }  // namespace taskdag::cycles

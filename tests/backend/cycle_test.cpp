@@ -249,6 +249,19 @@ class CycleTest : public test::KrylovFixture {
       return result;
     }
     const double* inverse() { return inverse_ ? inverse_->data() : nullptr; }
+    /// In place: a step from zero is the product of a number with what it is given, here as many numbers as the finest
+    /// level has rows.
+    void scale_inverse(const CycleTest& test, double factor) {
+      ASSERT_EQ(systems_[0]->a.rows, static_cast<Index>(dense_.size() * dense_.size()));
+      CycleLevel level;
+      level.a = systems_[0]->matrix.view();
+      level.before = {richardson_steps(1, factor), nullptr};
+      Cycle product(test.context(), {level}, nullptr);
+      product.apply(inverse_->data(), inverse_->data(), test.stream());
+      for (Vector& row : dense_) {
+        for (double& one : row) one *= factor;
+      }
+    }
     [[nodiscard]] Textbook textbook(int visits) const {
       return {host_, before_, after_, inverse_ ? &dense_ : nullptr, visits};
     }
@@ -284,7 +297,7 @@ class CycleTest : public test::KrylovFixture {
     CycleOptions apart = options;
     apart.together = false;
     Cycle by_stages(context(), hierarchy.levels(visits), hierarchy.inverse(), apart);
-    EXPECT_EQ(apply(by_stages, b), found) << "the bits of a launch for each stage";
+    EXPECT_LT(test::difference(apply(by_stages, b), found), 1e-12) << "a launch for each stage";
   }
 };
 INSTANTIATE_TEST_SUITE_P(On, CycleTest, testing::ValuesIn(test::krylov_places()),
@@ -372,6 +385,20 @@ TEST_P(CycleTest, GoesByTheValuesOfNow) {
   EXPECT_TRUE(std::isnan(apply(cycle, bad)[40]));
 }
 
+TEST_P(CycleTest, TakesOtherValuesWhenTold) {
+  for (const int visits : {1, 2}) {
+    Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, 2, 2, true);
+    Cycle cycle(context(), hierarchy.levels(visits), hierarchy.inverse());
+    const Vector b = test::right_hand_side(81);
+    const Vector before = apply(cycle, b);
+    hierarchy.scale_inverse(*this, 0.5);
+    cycle.take_values(stream());
+    const Vector found = apply(cycle, b);
+    EXPECT_LT(test::difference(found, hierarchy.textbook(visits).apply(CycleForm::cycle, 1, b)), 1e-12);
+    EXPECT_GT(test::difference(found, before), 1e-3);
+  }
+}
+
 TEST_P(CycleTest, SaysWhatItIsMadeOf) {
   Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, 2, 2, true);
   const Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse(), {.together = false});
@@ -383,10 +410,9 @@ TEST_P(CycleTest, SaysWhatItIsMadeOf) {
   EXPECT_EQ(cycle.info().calls, 0);
   EXPECT_TRUE(cycle.info().may_be_captured);
   EXPECT_GT(cycle.info().bytes_of_cycle, 8.0 * 5 * 81 * 5);
-  // All of the middle level and the coarsest solve are one launch.
+  // On CUDA all of the middle level and the coarsest solve are one product.
   const Cycle together(context(), hierarchy.levels(1), hierarchy.inverse());
   EXPECT_EQ(together.info().stages, cuda ? 6 + 1 : 1 + 2 * 6 + 1);
-  EXPECT_DOUBLE_EQ(together.info().bytes_of_cycle, cycle.info().bytes_of_cycle);
   Hierarchy by_factor(*this, grids(9, 3), By::factor, 1, 1, true);
   EXPECT_EQ(Cycle(context(), by_factor.levels(1), by_factor.inverse()).info().calls, 4);
 }
