@@ -64,6 +64,9 @@ enum class JacobiBlockSource {
   matrix,     ///< those that PETSc's pbjacobi and vpbjacobi take
 };
 
+/// Which of PETSc's preconditioners sets multigrid up.
+enum class MgType { gamg, mg, hmg };
+
 /// -taskdag_ksp: which solves by PETSc's Krylov methods run as a loop of ours.
 enum class KspUse {
   automatic,  ///< those with a preconditioner of ours

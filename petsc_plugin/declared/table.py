@@ -31,7 +31,7 @@ READERS = {
     "backend_choice": "TaskDAG options for all solvers",
     "mat_sor": "TaskDAG options for all matrices",
     "ksp": "TaskDAG options for all Krylov methods",
-    "mg": "TaskDAG options for PETSc's multigrid",
+    "petscs_mg": "TaskDAG options for PETSc's multigrid",
 }
 
 
@@ -99,6 +99,8 @@ TYPES = [
     Type("AUTO", "auto", "a choice between a factorisation and Jacobi",
          "ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was",
          make="make_auto", check="check_auto", factors="true", watches_solves="true"),
+    Type("MG", "mg", "multigrid", "multigrid that PETSc sets up, by the preconditioner that `PCTaskDAGGetMG()` gives",
+         make="make_mg", check="check_mg"),
 ]
 
 ALL = tuple(t.name for t in TYPES)
@@ -106,6 +108,7 @@ FACTORS = ("ilu", "icc", "dilu", "dic", "auto")
 ICC = ("icc", "dic", "auto")
 JACOBI = ("jacobi", "auto")
 SOR = ("sor",)
+MG = ("mg",)
 PACKAGE = ("package",)
 
 
@@ -120,8 +123,8 @@ class Setting:
 SETTINGS = [
     # What users set.
     Setting("-pc_taskdag_type", word(names="type_names()", c_type="PCTaskDAGType", put="set_type(s, v)"), "type", ALL, USER,
-            "What the preconditioner is: an incomplete factorisation (ilu, icc, dilu, dic), Jacobi or SOR sweeps, or auto, a "
-            "choice between a factorisation and Jacobi; without it auto, or ilu where an option of factors has another "
+            "What the preconditioner is: an incomplete factorisation (ilu, icc, dilu, dic), Jacobi or SOR sweeps, multigrid (mg), "
+            "or auto, a choice between a factorisation and Jacobi; without it auto, or ilu where an option of factors has another "
             "value than its default",
             "PCTaskDAG{}Type", "type", test=("dic", "none"),
             note="Another type than before discards what was set up. `PC_TASKDAG_AUTO` may take another preconditioner from "
@@ -156,6 +159,11 @@ SETTINGS = [
             "Number of Jacobi sweeps in an application", "PCTaskDAGJacobi{}Sweeps", "sweeps", test=("3", "0")),
     Setting("-pc_taskdag_sor_omega", real("more than 0, less than 2", "v > 0.0 && v < 2.0"), "sor.omega", SOR, USER,
             "Relaxation factor of SOR", own="PetscReal = 1.0", petsc="-pc_sor_omega"),
+    Setting("-pc_taskdag_mg_pc_type", word("gamg", "mg", "hmg"), "mg_pc_type", MG, USER,
+            "Which of PETSc's multigrid preconditioners sets the levels up; its own options begin with -pc_taskdag_mg_, too: "
+            "-pc_taskdag_mg_pc_gamg_threshold, -pc_taskdag_mg_mg_levels_ksp_type",
+            "PCTaskDAG{}MGPCType", "type", own="MgType = MgType::gamg", test=("hmg", "jacobi"),
+            note="It sets the type of what `PCTaskDAGGetMG()` gives, unless that has been given by `PCTaskDAGSetMG()`."),
 
     # What experts set.
     Setting("-pc_taskdag_schedule",
@@ -289,7 +297,7 @@ SETTINGS = [
     Setting("-taskdag_mat_sor", flag(), "shared.mat_sor", ("mat_sor",), EXPERT,
             "MatSOR() of seqaij, seqaijcusparse and seqaijkokkos matrices by TaskDAG, for PETSc's own preconditioners sor and "
             "eisenstat; read when the plugin is loaded, without prefix", own="bool = false"),
-    Setting("-taskdag_mg", flag(), "shared.mg", ("mg",), EXPERT,
+    Setting("-taskdag_mg", flag(), "shared.mg", ("petscs_mg",), EXPERT,
             "Whether TaskDAG applies the cycles of PETSc's own preconditioners mg, gamg and hmg, which PETSc sets up; looked at "
             "in each set-up, without prefix", own="bool = false"),
     Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,

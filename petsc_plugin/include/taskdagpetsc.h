@@ -82,6 +82,18 @@ TASKDAGPETSC_API PetscErrorCode MatTaskDAGGetSOR(Mat mat, PetscBool* use);
  */
 TASKDAGPETSC_API PetscErrorCode TaskDAGSetMG(PetscBool use);
 
+/**
+ * The PC of one of these types that a PCTASKDAG of type PC_TASKDAG_MG sets up, and whose cycle it applies. The getter
+ * makes one where there is none, of the type that PCTaskDAGSetMGPCType() says; its options begin with those of pc and
+ * `pc_taskdag_mg_`, and the reference stays pc's. The setter takes one that the application has made and goes on to
+ * own, with its options and type as they are; null: one of pc's own again. Logically collective, the first getter
+ * collective.
+ *
+ * Errors: PETSC_ERR_ARG_WRONG where pc is not a PCTASKDAG; a setter of others is ignored.
+ */
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGSetMG(PC pc, PC mg);
+TASKDAGPETSC_API PetscErrorCode PCTaskDAGGetMG(PC pc, PC* mg);
+
 #ifdef __cplusplus
 }
 #endif

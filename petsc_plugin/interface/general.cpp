@@ -14,8 +14,8 @@ const char* const PCTaskDAGBackends[] = {"auto", "cuda", "host", "PCTaskDAGBacke
   threads
 
   Options Database Keys:
-+ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic,auto> - what it is; without it `PCTaskDAGSetType()` says what counts
-- -pc_taskdag_backend <auto,cuda,host>                - where it works
++ -pc_taskdag_type <ilu,icc,jacobi,sor,dilu,dic,auto,mg> - what it is; without it `PCTaskDAGSetType()` says what counts
+- -pc_taskdag_backend <auto,cuda,host>                   - where it works
 
   Level: beginner
 

@@ -54,7 +54,7 @@ PetscErrorCode CycleOfPc::follow_here(PC pc) {
 
 PetscErrorCode CycleOfPc::make(PC pc, Hierarchy::Seen* now) {
   PetscFunctionBegin;
-  PetscCall(hierarchy_.bring(pc, *now, &why_not_));
+  PetscCall(hierarchy_.bring(pc, *now, wanted_, &why_not_));
   if (why_not_.given()) PetscFunctionReturn(PETSC_SUCCESS);
   const bool kept = cycle_ && hierarchy_.parts() == parts_;
   Stream stream;
@@ -169,6 +169,7 @@ PetscErrorCode CycleOfPc::reset() {
   unfinished_ = false;
   PetscCall(drop());
   PetscCall(guarded([&] { vectors_ = {}; }));
+  wanted_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

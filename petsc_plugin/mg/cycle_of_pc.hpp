@@ -21,6 +21,11 @@ class CycleOfPc final : public OwnApplication {
  public:
   /// Takes the hierarchy as PETSc has set it up, with all values.
   PetscErrorCode take(PC pc);
+  /// It is to be ours whatever -taskdag_mg says, and is to work so; from the next take() on.
+  void want(const BackendSettings& settings) { wanted_ = settings; }
+  [[nodiscard]] bool is_wanted() const { return wanted_.has_value(); }
+  /// take() has found a cycle, or a reason against one.
+  [[nodiscard]] bool has_looked() const { return cycle_.has_value() || why_not_.given(); }
   /// There is a cycle of ours.
   [[nodiscard]] bool is_there() const { return cycle_.has_value(); }
   [[nodiscard]] const Reason& why_not() const { return why_not_; }
@@ -33,7 +38,7 @@ class CycleOfPc final : public OwnApplication {
 
   /// Prints what the cycle is made of, or why it is PETSc's.
   PetscErrorCode view(PetscViewer viewer) const;
-  /// Drops all that is kept.
+  /// Drops all that is kept, and what was wanted.
   PetscErrorCode reset();
 
  private:
@@ -45,6 +50,7 @@ class CycleOfPc final : public OwnApplication {
   PetscErrorCode run_by_copies(const Arrays& arrays, Stream stream);
   [[nodiscard]] bool on_cuda() const { return hierarchy_.place().context.backend() == Backend::cuda; }
 
+  std::optional<BackendSettings> wanted_;
   Hierarchy hierarchy_;
   Hierarchy::Seen seen_;    ///< of the cycle
   Hierarchy::Parts parts_;  ///< of the cycle

@@ -147,9 +147,9 @@ PetscErrorCode Hierarchy::make_room(std::size_t levels) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the finest operator lies, or on a GPU where a preconditioner of ours there works on one: then the matrices are
-/// copied.
-PetscErrorCode Hierarchy::choose_place(KSP finest) {
+/// Where it is wanted, else where the finest operator lies, or on a GPU where a preconditioner of ours there works on
+/// one: then the matrices are copied.
+PetscErrorCode Hierarchy::choose_place(KSP finest, const std::optional<BackendSettings>& wanted) {
   PetscFunctionBegin;
   Mat a = nullptr;
   bool ours = false;
@@ -157,7 +157,7 @@ PetscErrorCode Hierarchy::choose_place(KSP finest) {
   MatrixSource source;
   BackendSettings settings;
   PetscCall(is_taskdag(finest->pc, &ours));
-  if (ours) PetscCall(prepare_for_arrays(finest->pc, 0, &use));
+  if (ours && !(wanted && wanted->wanted != Backend::automatic)) PetscCall(prepare_for_arrays(finest->pc, 0, &use));
   if (use.backend && use.backend->context.backend() == Backend::cuda) {
     PetscCall(guarded([&] { place_ = *use.backend; }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,6 +165,7 @@ PetscErrorCode Hierarchy::choose_place(KSP finest) {
   PetscCall(KSPGetOperators(finest, &a, nullptr));
   PetscCall(source.inspect(a, false));
   settings.wanted = source.on_device() ? Backend::cuda : Backend::host;
+  if (wanted) settings = *wanted;
   PetscCall(choose_backend(settings, {source.rows(), source.on_device()}, &place_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -302,10 +303,11 @@ PetscErrorCode Hierarchy::count_flops(PC pc, std::size_t level, bool inverted, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Hierarchy::bring(PC pc, const Seen& seen, Reason* why_not) {
+PetscErrorCode Hierarchy::bring(PC pc, const Seen& seen, const std::optional<BackendSettings>& wanted,
+                                Reason* why_not) {
   PetscFunctionBegin;
   PetscCall(make_room(seen.levels.size()));
-  PetscCall(choose_place(level_of(pc, levels_of(pc) - 1).smoothd));
+  PetscCall(choose_place(level_of(pc, levels_of(pc) - 1).smoothd, wanted));
   PetscCall(bring_matrices(pc, seen));
   PetscCall(bring_smoothers(pc, seen, why_not));
   if (!why_not->given()) PetscCall(collect(pc, seen));

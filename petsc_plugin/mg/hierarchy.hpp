@@ -75,8 +75,8 @@ class Hierarchy {
 
   /// Looks at PETSc's objects and reads no entry. Sets smoothers up, as PETSc does before it applies them.
   static PetscErrorCode look_at(PC pc, Seen* seen, Reason* why_not);
-  /// Brings what was seen to where the cycle is to work.
-  PetscErrorCode bring(PC pc, const Seen& seen, Reason* why_not);
+  /// Brings what was seen to where the cycle is to work, as `wanted` says if anything.
+  PetscErrorCode bring(PC pc, const Seen& seen, const std::optional<BackendSettings>& wanted, Reason* why_not);
 
   // After bring():
   [[nodiscard]] const BackendChoice& place() const { return *place_; }
@@ -101,7 +101,7 @@ class Hierarchy {
   /// Of a level with PETSc's number, finest first.
   [[nodiscard]] std::size_t place_of(std::size_t level) const { return levels_.size() - 1 - level; }
   PetscErrorCode make_room(std::size_t levels);
-  PetscErrorCode choose_place(KSP finest);
+  PetscErrorCode choose_place(KSP finest, const std::optional<BackendSettings>& wanted);
   PetscErrorCode bring_matrices(PC pc, const Seen& seen);
   PetscErrorCode bring_operator(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);
   PetscErrorCode bring_transfers(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);

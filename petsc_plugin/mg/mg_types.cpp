@@ -70,7 +70,7 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(wrapped_of(pc, &wrapped));
   PetscCall(wrapped->theirs.setup(pc));
   PetscCall(is_asked_for(&asked));
-  if (asked)
+  if (asked || wrapped->cycle.is_wanted())
     PetscCall(wrapped->cycle.take(pc));
   else
     PetscCall(wrapped->cycle.reset());
@@ -147,10 +147,9 @@ void put(Operation ours, Operation& now, Operation& theirs) {
 }
 
 /// What PCMG's constructor, called by that of another type, has wrapped already is wrapped once.
-PetscErrorCode wrap(PC pc, std::size_t place) {
+PetscErrorCode wrap(PC pc) {
   PetscFunctionBegin;
   Wrapped* wrapped = nullptr;
-  PetscCall(petscs[place](pc));
   PetscCall(find_wrapped(pc, &wrapped));
   if (!wrapped) PetscCall(attach(pc, &wrapped));
   if (!wrapped) PetscFunctionReturn(PETSC_SUCCESS);  // it stays PETSc's
@@ -166,7 +165,10 @@ PetscErrorCode wrap(PC pc, std::size_t place) {
 
 template <std::size_t place>
 PetscErrorCode construct(PC pc) {
-  return wrap(pc, place);
+  PetscFunctionBegin;
+  PetscCall(petscs[place](pc));
+  PetscCall(wrap(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <std::size_t place>
@@ -188,12 +190,38 @@ PetscErrorCode register_types(std::index_sequence<places...> /*places*/) {
 
 void use_mg(bool use) { used = use; }
 
+/// One that was made before the plugin was loaded is wrapped now.
+PetscErrorCode set_up_with_cycle(PC pc, const BackendSettings& settings) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscBool multigrid = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &multigrid, PCGAMG, PCMG, PCHMG, ""));
+  PetscCheck(multigrid, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONG,
+             "-pc_taskdag_type mg is set up by a preconditioner of type gamg, mg or hmg, not by one of type %s",
+             reinterpret_cast<PetscObject>(pc)->type_name ? reinterpret_cast<PetscObject>(pc)->type_name : "(none)");
+  PetscCall(find_wrapped(pc, &wrapped));
+  if (!wrapped) PetscCall(wrap(pc));
+  PetscCall(find_wrapped(pc, &wrapped));
+  if (wrapped) wrapped->cycle.want(settings);
+  PetscCall(PCSetUp(pc));
+  if (wrapped && !wrapped->cycle.has_looked()) PetscCall(wrapped->cycle.take(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode drop_cycle(PC pc) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  PetscCall(find_wrapped(pc, &wrapped));
+  if (wrapped) PetscCall(wrapped->cycle.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The option is read for the sake of -help, and to complain of other values early.
 PetscErrorCode register_mg() {
   PetscFunctionBegin;
   Settings settings;
   used = false;
-  PetscCall(read_titled(nullptr, by_mg, &settings));
+  PetscCall(read_titled(nullptr, by_petscs_mg, &settings));
   PetscCall(PCInitializePackage());
   PetscCall(register_types(std::make_index_sequence<type_names.size()>{}));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -85,9 +85,10 @@ PetscErrorCode check_settings(const Settings& settings) {
 }
 
 bool same_pattern(const Settings& a, const Settings& b) {
-  return a.type == b.type && a.backend == b.backend && a.sweeps == b.sweeps && same_jacobi(a, b) && same_sor(a, b) &&
-         a.eisenstat == b.eisenstat && a.eisenstat_scaling == b.eisenstat_scaling && a.consolidate == b.consolidate &&
-         a.across == b.across && same_factor_pattern(a, b);
+  return a.type == b.type && a.backend == b.backend && a.mg_pc_type == b.mg_pc_type && a.sweeps == b.sweeps &&
+         same_jacobi(a, b) && same_sor(a, b) && a.eisenstat == b.eisenstat &&
+         a.eisenstat_scaling == b.eisenstat_scaling && a.consolidate == b.consolidate && a.across == b.across &&
+         same_factor_pattern(a, b);
 }
 
 bool same_setup(const Settings& a, const Settings& b) { return same_pattern(a, b) && same_factor(a, b); }

@@ -20,6 +20,7 @@
 #include "pc/consolidated.hpp"
 #include "pc/eisenstat.hpp"
 #include "pc/factor_type.hpp"
+#include "pc/inner_mg.hpp"
 #include "pc/jacobi_type.hpp"
 #include "pc/pc_options.hpp"
 #include "pc/preconditioner.hpp"
@@ -73,6 +74,7 @@ struct Data {
   PCFailedReason failed = PC_NOERROR;              ///< the same on all ranks
   PetscErrorCode unread = PETSC_SUCCESS;           ///< why the options could not be read, which the next set-up tells
   Eisenstat eisenstat;
+  InnerMg inner_mg;
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
   MatState numbers_of;                   ///< the matrix as it was at the last set-up
@@ -123,11 +125,11 @@ PetscErrorCode reset(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Drops what was set up: the next PCSetUp() starts from nothing.
-PetscErrorCode start_over(PC pc) {
+/// PCReset()
+PetscErrorCode reset_all(PC pc) {
   PetscFunctionBegin;
-  forget_setup(pc);
   PetscCall(reset(pc));
+  PetscCall(reset_inner_mg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,6 +175,7 @@ PetscErrorCode prepare(PC pc, Mat* matrix, PatternState* state) {
   PetscCall(local_block(pc->pmat, matrix));
   PetscCall(make_preconditioner(pc));
   data_of(pc).preconditioner->expect_loop(data_of(pc).in_loop);
+  PetscCall(data_of(pc).preconditioner->belong_to(pc));
   PetscCall(data_of(pc).preconditioner->attach(pc->pmat));
   PetscCall(read_pattern_state(pc->pmat, *matrix, state));
   // Solves that are under way are noted without memory: PETSc nests two.
@@ -503,6 +506,7 @@ PetscErrorCode compose(PC pc, bool present) {
   PetscCall(compose_jacobi_setters(pc, present));
   PetscCall(compose_sor_setters(pc, present));
   PetscCall(compose_factor_setters(pc, present));
+  PetscCall(compose_inner_mg(pc, present));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -556,7 +560,7 @@ PetscErrorCode create(PC pc) {
   pc->ops->applysymmetricright = apply_right;
   pc->ops->setfromoptions = set_from_options;
   pc->ops->view = view;
-  pc->ops->reset = reset;
+  pc->ops->reset = reset_all;
   pc->ops->destroy = destroy;
   set_operations(pc);
   PetscCall(compose(pc, true));
@@ -606,6 +610,15 @@ LinearMap* map_over_ranks(PC pc) {
 }
 
 const Settings& settings_of(PC pc) { return data_of(pc).settings; }
+
+InnerMg& inner_mg_of(PC pc) { return data_of(pc).inner_mg; }
+
+PetscErrorCode start_over(PC pc) {
+  PetscFunctionBegin;
+  forget_setup(pc);
+  PetscCall(reset(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode take_settings(PC pc, Settings&& settings) {
   PetscFunctionBegin;

@@ -39,6 +39,13 @@ LinearMap* map_over_ranks(PC pc);
 /// The settings of a PC of this type.
 const Settings& settings_of(PC pc);
 
+struct InnerMg;
+/// What is known of the PC inside one of type mg.
+InnerMg& inner_mg_of(PC pc);
+
+/// Drops what was set up: the next PCSetUp() starts from nothing.
+PetscErrorCode start_over(PC pc);
+
 /// Puts other settings in the place of those. What was set up is kept as far as it does for them.
 PetscErrorCode take_settings(PC pc, Settings&& settings);
 

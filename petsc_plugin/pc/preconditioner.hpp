@@ -63,6 +63,9 @@ class Preconditioner {
   /// one before.
   virtual PetscErrorCode attach(Mat /*whole*/) { return PETSC_SUCCESS; }
 
+  /// Before analyse() and update(), for a type that has another PC inside: whose preconditioner it is.
+  virtual PetscErrorCode belong_to(PC /*pc*/) { return PETSC_SUCCESS; }
+
   /// Before analyse() and update(): whether a Krylov loop of TaskDAG is to apply it, for a type that chooses by time.
   virtual void expect_loop(bool /*expected*/) {}
 
