@@ -96,8 +96,9 @@ TYPES = [
          make="make_dilu", **FACTOR),
     Type("DIC", "dic", "DIC", "incomplete Cholesky whose elimination changes the diagonal alone",
          make="make_dic", has_halves="true", **FACTOR),
-    Type("AUTO", "auto", "a choice between a factorisation and Jacobi",
-         "ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was",
+    Type("AUTO", "auto", "a choice among a factorisation, Jacobi and multigrid",
+         "ILU or ICC, or Jacobi: what is expected to be faster, in later solves what was; multigrid where many solves come "
+         "with one matrix",
          make="make_auto", check="check_auto", factors="true", watches_solves="true"),
     Type("MG", "mg", "multigrid", "multigrid that PETSc sets up, by the preconditioner that `PCTaskDAGGetMG()` gives",
          make="make_mg", check="check_mg"),
@@ -124,7 +125,7 @@ SETTINGS = [
     # What users set.
     Setting("-pc_taskdag_type", word(names="type_names()", c_type="PCTaskDAGType", put="set_type(s, v)"), "type", ALL, USER,
             "What the preconditioner is: an incomplete factorisation (ilu, icc, dilu, dic), Jacobi or SOR sweeps, multigrid (mg), "
-            "or auto, a choice between a factorisation and Jacobi; without it auto, or ilu where an option of factors has another "
+            "or auto, a choice among them; without it auto, or ilu where an option of factors has another "
             "value than its default",
             "PCTaskDAG{}Type", "type", test=("dic", "none"),
             note="Another type than before discards what was set up. `PC_TASKDAG_AUTO` may take another preconditioner from "
@@ -159,13 +160,13 @@ SETTINGS = [
             "Number of Jacobi sweeps in an application", "PCTaskDAGJacobi{}Sweeps", "sweeps", test=("3", "0")),
     Setting("-pc_taskdag_sor_omega", real("more than 0, less than 2", "v > 0.0 && v < 2.0"), "sor.omega", SOR, USER,
             "Relaxation factor of SOR", own="PetscReal = 1.0", petsc="-pc_sor_omega"),
-    Setting("-pc_taskdag_mg_pc_type", word("gamg", "mg", "hmg"), "mg_pc_type", MG, USER,
+
+    # What experts set.
+    Setting("-pc_taskdag_mg_pc_type", word("gamg", "mg", "hmg"), "mg_pc_type", MG, EXPERT,
             "Which of PETSc's multigrid preconditioners sets the levels up; its own options begin with -pc_taskdag_mg_, too: "
             "-pc_taskdag_mg_pc_gamg_threshold, -pc_taskdag_mg_mg_levels_ksp_type",
             "PCTaskDAG{}MGPCType", "type", own="MgType = MgType::gamg", test=("hmg", "jacobi"),
             note="It sets the type of what `PCTaskDAGGetMG()` gives, unless that has been given by `PCTaskDAGSetMG()`."),
-
-    # What experts set.
     Setting("-pc_taskdag_schedule",
             text("a name in docs/schedules.md, or in -help", get="to_string({field})",
                  put="{field} = solve_schedule_from(lower_case(v))"),

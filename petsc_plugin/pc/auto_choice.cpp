@@ -64,6 +64,27 @@ double expected_set_up(double local_rows, double local_entries) {
   return local_rows <= kSmallRows ? kByHost : kAnyway + kPerEntry * local_entries;
 }
 
+MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone) {
+  constexpr double kFewRows = 20000.0;  // a solve takes a millisecond with anything
+  constexpr double kShortRow = 32.0;
+  constexpr double kManyStrict = 0.5;  // so that few iterations do
+  constexpr double kIterations = 12.0;
+  // Of krylov.sh (h200-multigrid.csv, host-multigrid.csv): an iteration, and the set-up, by PETSc on the host.
+  constexpr double kAnyway = 75e-6;
+  constexpr double kPerEntry = 50e-12;
+  constexpr double kSetUpPerEntry = 0.2e-6;
+  constexpr double kHostPerEntry = 14e-9;
+  constexpr double kHostSetUpPerEntry = 0.5e-6;
+  MultigridPromise promise;
+  promise.may = alone && look.in_any_loop && look.symmetric && look.rows >= kFewRows && look.absent == 0 &&
+                look.zero == 0 && look.negative == 0 && !too_many_poor(look.poor, look.rows) &&
+                look.strict < kManyStrict * look.rows && look.local_entries <= kShortRow * look.rows;
+  promise.set_up = (look.in_loop ? kSetUpPerEntry : kHostSetUpPerEntry) * look.local_entries;
+  promise.solve =
+      kIterations * (look.in_loop ? kAnyway + kPerEntry * look.local_entries : kHostPerEntry * look.local_entries);
+  return promise;
+}
+
 void SolveHistory::note_solve(double seconds, long iterations, bool converged) {
   if (iterations == 0 && converged) return;
   Record& now = record(current_);
@@ -74,11 +95,13 @@ void SolveHistory::note_solve(double seconds, long iterations, bool converged) {
   }
   ++now.solves;
   now.seconds += seconds;
+  if (current_ != Candidate::multigrid && seconds > multigrid_.solve) spent_ += seconds - multigrid_.solve;
 }
 
 void SolveHistory::note_failed_set_up(Candidate candidate) {
+  const Candidate next = rival();
   record(candidate).failed = true;
-  current_ = other(candidate);
+  take(next);
 }
 
 /// Of one that has not been tried.
@@ -97,7 +120,19 @@ bool SolveHistory::rival_promises(double set_up) const {
   return now.best > kIterations * jacobi_iteration_ * static_cast<double>(now.best_iterations);
 }
 
+bool SolveHistory::multigrid_is_slower() const {
+  constexpr int kSolvesToJudge = 2;  // a first one has to load what it runs
+  const Record& multigrid = of(Candidate::multigrid);
+  return multigrid.failed || (multigrid.solves >= kSolvesToJudge && of(plain_).best <= multigrid.best);
+}
+
 Candidate SolveHistory::decide(double set_up) {
+  if (current_ == Candidate::multigrid) return multigrid_is_slower() ? plain_ : current_;
+  if (multigrid_.may && !multigrid_is_slower() && spent_ > multigrid_.set_up) return Candidate::multigrid;
+  return decide_between_plain_ones(set_up);
+}
+
+Candidate SolveHistory::decide_between_plain_ones(double set_up) {
   // A first solve has to load what it runs.
   constexpr int kSolvesToJudge = 2;
   const Record& now = of(current_);

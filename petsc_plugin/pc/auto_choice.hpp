@@ -9,9 +9,11 @@
 
 namespace taskdag::petsc {
 
-/// What `auto` takes in turn.
-enum class Candidate { factor, jacobi };
-inline constexpr std::size_t kCandidates = 2;
+/// What `auto` takes: a factor and Jacobi in turn, and multigrid where so many solves come with one matrix that the
+/// set-up is repaid.
+enum class Candidate { factor, jacobi, multigrid };
+inline constexpr std::size_t kCandidates = 3;
+/// Of the first two.
 inline Candidate other(Candidate candidate) {
   return candidate == Candidate::factor ? Candidate::jacobi : Candidate::factor;
 }
@@ -32,6 +34,7 @@ struct MatrixLook {
   bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there
   bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU is to apply it
+  bool in_any_loop = false;  ///< one of TaskDAG, on a GPU or on host threads
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.
@@ -62,6 +65,16 @@ FirstChoice first_choice(const MatrixLook& look);
 /// Seconds of an iteration of CG with Jacobi in such a loop, about.
 double jacobi_iteration_in_loop(const MatrixLook& look);
 
+/// What multigrid promises.
+struct MultigridPromise {
+  bool may = false;     ///< it may be taken: the matrix is of the kind that PETSc's GAMG is made for
+  double set_up = 0.0;  ///< seconds, about, by PETSc
+  double solve = 0.0;   ///< seconds, about, inside a loop of ours
+};
+/// `alone`: one rank has the matrix. Multigrid may be taken for symmetric matrices with a positive diagonal that most
+/// rows neither fall far short of nor exceed by much, in a loop of ours.
+MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone);
+
 /// Seconds that the first set-up of a factor takes on CUDA, about.
 double expected_set_up(double local_rows, double local_entries);
 
@@ -82,35 +95,53 @@ class SolveHistory {
 
   /// jacobi_iteration: seconds, where a loop of ours is to apply it: then Jacobi is tried beside a factor whose
   /// iterations cost many of it. 0: there is no such loop.
-  void start(const FirstChoice& choice, double jacobi_iteration = 0.0) {
-    current_ = choice.candidate;
+  void start(const FirstChoice& choice, double jacobi_iteration = 0.0, const MultigridPromise& multigrid = {}) {
+    take(choice.candidate);
     jacobi_iteration_ = choice.may_jacobi ? jacobi_iteration : 0.0;
+    multigrid_ = multigrid;
     tries_all_ = tries_all_ && choice.may_jacobi;
     if (choice.only_jacobi) record(Candidate::factor).failed = true;
+  }
+  /// The matrix has become another one, and multigrid, whose set-up takes long, is left until it is repaid again.
+  void note_new_values() {
+    spent_ = 0.0;
+    current_ = plain_;
   }
   /// A solve without iterations says nothing.
   void note_solve(double seconds, long iterations, bool converged);
   /// It could not be set up: it is out for good, and the other one is current.
   void note_failed_set_up(Candidate candidate);
-  void take(Candidate candidate) { current_ = candidate; }
+  void take(Candidate candidate) {
+    current_ = candidate;
+    if (candidate != Candidate::multigrid) plain_ = candidate;
+  }
 
   [[nodiscard]] bool is_empty() const { return records_[0].solves + records_[1].solves == 0; }
   [[nodiscard]] Candidate current() const { return current_; }
-  /// Whether the other one may do what the current one could not: it has not failed yet.
-  [[nodiscard]] bool has_rival() const { return !of(other(current_)).failed; }
-  /// What to take for the next solve. set_up: seconds that setting up the factor takes. Once both have been seen the
-  /// faster one stays, unless it fails.
+  /// What takes the place of the current one.
+  [[nodiscard]] Candidate rival() const { return current_ == Candidate::multigrid ? plain_ : other(current_); }
+  /// Whether it may do what the current one could not: it has not failed yet.
+  [[nodiscard]] bool has_rival() const { return !of(rival()).failed; }
+  /// What to take for the next solve. set_up: seconds that setting up the factor takes. Once a factor and Jacobi have
+  /// been seen the faster one stays, unless it fails. Multigrid is taken when the solves with one matrix have taken its
+  /// set-up longer than it promises for them, and left where it does not keep that.
   Candidate decide(double set_up);
+  [[nodiscard]] const MultigridPromise& multigrid() const { return multigrid_; }
   [[nodiscard]] const Record& of(Candidate candidate) const { return records_[static_cast<std::size_t>(candidate)]; }
 
  private:
   [[nodiscard]] bool rival_promises(double set_up) const;
+  [[nodiscard]] Candidate decide_between_plain_ones(double set_up);
+  [[nodiscard]] bool multigrid_is_slower() const;
   [[nodiscard]] Record& record(Candidate candidate) { return records_[static_cast<std::size_t>(candidate)]; }
 
   bool tries_all_;
   double jacobi_iteration_ = 0.0;
   bool settled_ = false;
+  MultigridPromise multigrid_;
+  double spent_ = 0.0;  ///< seconds of solves with the matrix as it is, beyond what multigrid promises for them
   Candidate current_ = Candidate::factor;
+  Candidate plain_ = Candidate::factor;  ///< current, or what was so before multigrid
   std::array<Record, kCandidates> records_;
 };
 

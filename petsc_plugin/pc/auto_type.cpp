@@ -1,4 +1,5 @@
-// -pc_taskdag_type auto: a factorisation or Jacobi, whichever is expected to be faster, and later what was.
+// -pc_taskdag_type auto: a factorisation or Jacobi, whichever is expected to be faster, and later what was; multigrid
+// where many solves come with one matrix.
 #include <petsctime.h>
 
 #include <array>
@@ -125,7 +126,7 @@ class AutoPreconditioner final : public Preconditioner {
     made_->apply_to_arrays(b, x, stream);
   }
   bool take_lost_application() override { return made_->take_lost_application(); }
-  PetscErrorCode before_solve(KSP ksp) override;
+  PetscErrorCode before_solve(PC pc, KSP ksp) override;
   PetscErrorCode after_solve(KSP ksp) override;
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
@@ -136,8 +137,9 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode look_at(Mat matrix, MatrixLook* look);
   PetscErrorCode choose(Mat matrix);
   PetscErrorCode settle_factor_type(Mat matrix);
-  PetscErrorCode make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds);
+  PetscErrorCode make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds, PC pc = nullptr);
   PetscErrorCode make(Candidate candidate, Mat matrix, bool error_if_failure, bool* failed);
+  PetscErrorCode become_multigrid(PC pc);
   PetscErrorCode update_here(Mat matrix, bool error_if_failure);
   PetscErrorCode make_one(Mat matrix, bool error_if_failure);
   PetscErrorCode become(Candidate next);
@@ -147,8 +149,10 @@ class AutoPreconditioner final : public Preconditioner {
   PetscErrorCode retry(KSP ksp, KSPConvergedReason reason);
   void copy_settings(Candidate candidate);
   [[nodiscard]] MPI_Comm comm() const { return whole_.comm(); }
-  [[nodiscard]] const char* name_of(Candidate candidate) const {
-    return candidate == Candidate::jacobi ? "jacobi" : find_type(factor_type_)->name;
+  [[nodiscard]] const char* name_of(Candidate candidate) const { return find_type(type_of(candidate))->name; }
+  [[nodiscard]] PCTaskDAGType type_of(Candidate candidate) const {
+    if (candidate == Candidate::multigrid) return PC_TASKDAG_MG;
+    return candidate == Candidate::jacobi ? PC_TASKDAG_JACOBI : factor_type_;
   }
   [[nodiscard]] double set_up_of_factor() const { return set_up_ > 0.0 ? set_up_ : expected_; }
 
@@ -162,13 +166,14 @@ class AutoPreconditioner final : public Preconditioner {
   MatState typed_;  ///< the matrix that factor_type_ is for
   SolveHistory history_;
   std::unique_ptr<Preconditioner> made_;
-  PetscInt rows_ = -1;           ///< of the whole matrix that was chosen for
-  bool made_for_later_ = false;  ///< what is in use: solves are known to follow, so it need not be set up soon
-  double expected_ = 0.0;        ///< seconds to set up the factor; on CUDA
-  double set_up_ = 0.0;          ///< what it took; 0: it was not set up
-  double pending_ = 0.0;         ///< seconds spent on new values since the last solve
-  PetscLogDouble begin_ = -1.0;  ///< of the solve under way; below 0: none that counts
-  Held<Vec> guess_;              ///< what that solve begins with; null: with zero
+  PetscInt rows_ = -1;             ///< of the whole matrix that was chosen for
+  bool made_for_later_ = false;    ///< what is in use: solves are known to follow, so it need not be set up soon
+  double expected_ = 0.0;          ///< seconds to set up the factor; on CUDA
+  double set_up_ = 0.0;            ///< what it took; 0: it was not set up
+  double multigrid_set_up_ = 0.0;  ///< what that of multigrid took; 0: it was not set up
+  double pending_ = 0.0;           ///< seconds spent on new values since the last solve
+  PetscLogDouble begin_ = -1.0;    ///< of the solve under way; below 0: none that counts
+  Held<Vec> guess_;                ///< what that solve begins with; null: with zero
 };
 
 /// Hardly any application says that its matrix is symmetric. Couplings between ranks are not looked at: no factor has
@@ -196,6 +201,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
   PetscCall(share_error(comm(), mine.take(matrix, look->symmetric)));
   look->in_loop = in_loop_ && mine.cuda && mine.on_device;
+  look->in_any_loop = look->in_loop || (in_loop_ && !mine.cuda);
   PetscCall(mine.reset());
   PetscCall(sum_up(mine, look));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,14 +258,16 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(read_state(whole_, &typed_));
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
-  history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0);
+  int ranks = 1;
+  PetscCallMPI(MPI_Comm_size(comm(), &ranks));
+  history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0, promise_of_multigrid(look, ranks == 1));
   PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void AutoPreconditioner::copy_settings(Candidate candidate) {
   own_ = settings_;
-  own_.type = candidate == Candidate::jacobi ? PC_TASKDAG_JACOBI : factor_type_;
+  own_.type = type_of(candidate);
   if (candidate == Candidate::jacobi) own_.factor.precision = Precision::in_double;
   if (made_for_later_ && own_.sweeps.one_block_rows == one_block_decided) own_.sweeps.one_block_rows = 0;
 }
@@ -281,8 +289,9 @@ PetscErrorCode AutoPreconditioner::drop_made() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On this rank, with the factor type settled.
-PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds) {
+/// On this rank, with the factor type settled. pc: for a type that has another PC inside.
+PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds,
+                                             PC pc) {
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
@@ -292,6 +301,7 @@ PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bo
     made_ = find_type(own_.type)->make(own_);
   }));
   PetscCall(PetscTime(&begin));
+  if (pc) PetscCall(made_->belong_to(pc));
   PetscCall(made_->attach(whole_));
   PetscCall(made_->analyse(matrix, error_if_failure));
   PetscCall(PetscTime(&end));
@@ -321,7 +331,8 @@ PetscErrorCode AutoPreconditioner::make_one(Mat matrix, bool error_if_failure) {
   bool failed = false;
   PetscCall(make(first, matrix, error_if_failure && last, &failed));
   if (!failed || last) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s cannot be set up\n", name_of(other(first)), name_of(first)));
+  PetscCall(
+      PetscInfo(whole_.get(), "TaskDAG takes %s: %s cannot be set up\n", name_of(history_.rival()), name_of(first)));
   history_.note_failed_set_up(first);
   PetscCall(make(history_.current(), matrix, error_if_failure, &failed));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -335,6 +346,7 @@ PetscErrorCode AutoPreconditioner::analyse(Mat matrix, bool error_if_failure) {
   PetscCall(MatGetSize(whole_, &rows, nullptr));
   if (!choice_ || rows != rows_) PetscCall(choose(matrix));
   rows_ = rows;
+  history_.note_new_values();
   PetscCall(make_one(matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,9 +369,12 @@ PetscErrorCode AutoPreconditioner::update(Mat matrix, bool error_if_failure) {
   const PCTaskDAGType type_before = factor_type_;
   const MatState before = set_up_with_;
   PetscCall(read_state(whole_, &set_up_with_));
+  const bool was_multigrid = history_.current() == Candidate::multigrid;
+  if (set_up_with_ != before) history_.note_new_values();
   if (history_.current() == Candidate::factor) PetscCall(settle_factor_type(matrix));
+  const bool leaves_multigrid = was_multigrid && history_.current() != Candidate::multigrid;
   // become() may have set up for another matrix meanwhile.
-  if (factor_type_ != type_before || !set_up_with_.has_pattern_of(before)) {
+  if (leaves_multigrid || factor_type_ != type_before || !set_up_with_.has_pattern_of(before)) {
     PetscCall(make_one(matrix, error_if_failure));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -381,9 +396,30 @@ PetscErrorCode AutoPreconditioner::become(Candidate next) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// In a solve on one rank. What cannot be set up, for want of memory, say, is left for what there was.
+PetscErrorCode AutoPreconditioner::become_multigrid(PC pc) {
+  PetscFunctionBegin;
+  Mat matrix = nullptr;
+  bool failed = false;
+  history_.take(Candidate::multigrid);
+  PetscCall(read_state(whole_, &set_up_with_));
+  PetscCall(local_block(whole_, &matrix));
+  PetscCall(drop_made());
+  const PetscErrorCode made = make_here(Candidate::multigrid, matrix, false, &multigrid_set_up_, pc);
+  if (static_cast<int>(made) == 0) {
+    PetscCall(agree_on_failure(&failed));
+  } else {
+    PetscCall(warn_of_error("multigrid, which later solves were to have, is left"));
+  }
+  if (static_cast<int>(made) == 0 && !failed) PetscFunctionReturn(PETSC_SUCCESS);
+  history_.note_failed_set_up(Candidate::multigrid);
+  PetscCall(make_one(matrix, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Only where a method ends by a norm can its time be compared, and may the preconditioner change from solve to solve:
 /// inside another preconditioner it has to stay what it was.
-PetscErrorCode AutoPreconditioner::before_solve(KSP ksp) {
+PetscErrorCode AutoPreconditioner::before_solve(PC pc, KSP ksp) {
   PetscFunctionBegin;
   KSPNormType norm = KSP_NORM_NONE;
   begin_ = -1.0;
@@ -392,7 +428,10 @@ PetscErrorCode AutoPreconditioner::before_solve(KSP ksp) {
   const Candidate next = history_.decide(set_up_of_factor());
   if (next != history_.current()) {
     PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s from now on\n", name_of(next)));
-    PetscCall(become(next));
+    if (next == Candidate::multigrid)
+      PetscCall(become_multigrid(pc));
+    else
+      PetscCall(become(next));
   }
   PetscCall(guess_.reset());
   if (history_.has_rival()) PetscCall(copy_guess(ksp, guess_.out()));
@@ -418,9 +457,9 @@ PetscErrorCode AutoPreconditioner::note_solve(KSP ksp, KSPConvergedReason* reaso
 PetscErrorCode AutoPreconditioner::retry(KSP ksp, KSPConvergedReason reason) {
   PetscFunctionBegin;
   const Candidate failed = history_.current();
-  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: a solve with %s has ended with %s\n", name_of(other(failed)),
+  PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: a solve with %s has ended with %s\n", name_of(history_.rival()),
                       name_of(failed), KSPConvergedReasons[reason]));
-  PetscCall(become(other(failed)));
+  PetscCall(become(history_.rival()));
   PetscCall(PetscTime(&begin_));
   PetscCall(solve_again(ksp, guess_));
   PetscCall(note_solve(ksp, &reason));
@@ -447,7 +486,12 @@ PetscErrorCode AutoPreconditioner::view(const RankViewer& viewer) const {
     seen = std::string("set-up of ") + name_of(Candidate::factor) + ":";
     if (expected_ > 0.0) seen += " expected " + milliseconds(expected_) + ",";
     seen += set_up_ > 0.0 ? " took " + milliseconds(set_up_) : std::string(" not yet");
-    for (const Candidate candidate : {Candidate::jacobi, Candidate::factor}) {
+    if (history_.multigrid().may) {
+      seen += std::string("; multigrid for many solves: set-up expected ") + milliseconds(history_.multigrid().set_up) +
+              (multigrid_set_up_ > 0.0 ? ", took " + milliseconds(multigrid_set_up_) : std::string(", not yet")) +
+              ", a solve expected " + milliseconds(history_.multigrid().solve);
+    }
+    for (const Candidate candidate : {Candidate::jacobi, Candidate::factor, Candidate::multigrid}) {
       const SolveHistory::Record& record = history_.of(candidate);
       if (record.failed) seen += std::string("; ") + name_of(candidate) + " has failed";
       if (record.solves == 0) continue;

@@ -366,7 +366,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   if (data.settings.eisenstat)
     PetscCall(data.eisenstat.pre_solve(pc, ksp, b, x, data.solving.size()));
   else if (data.preconditioner)
-    PetscCall(data.preconditioner->before_solve(ksp));
+    PetscCall(data.preconditioner->before_solve(pc, ksp));
   PetscCall(guarded([&] { data.solving.push_back(id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -103,8 +103,8 @@ class Preconditioner {
   /// Where the table of types says so: so many iterations from x, or from 0, without a residual.
   virtual PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero);
 
-  /// Around a solve by `ksp`, where the table of types says so. Collective.
-  virtual PetscErrorCode before_solve(KSP /*ksp*/) { return PETSC_SUCCESS; }
+  /// Around a solve by `ksp` with `pc`, whose preconditioner it is, where the table of types says so. Collective.
+  virtual PetscErrorCode before_solve(PC /*pc*/, KSP /*ksp*/) { return PETSC_SUCCESS; }
   virtual PetscErrorCode after_solve(KSP /*ksp*/) { return PETSC_SUCCESS; }
 
   /// Whether it is made of such halves on this rank, as it is set up; for Eisenstat's trick.

@@ -223,5 +223,113 @@ TEST(SolveHistory, SetUpsGrowWithTheEntries) {
   EXPECT_GT(expected_set_up(1e6, 27e6), expected_set_up(1e6, 5e6));
 }
 
+MatrixLook grid_in_a_loop() {
+  MatrixLook look = grid_on_cuda();
+  look.local_entries = 5e6;
+  look.in_loop = look.in_any_loop = true;
+  return look;
+}
+
+TEST(Multigrid, IsForMatricesOfItsKindInALoopOfOneRank) {
+  EXPECT_TRUE(promise_of_multigrid(grid_in_a_loop(), true).may);
+  EXPECT_FALSE(promise_of_multigrid(grid_in_a_loop(), false).may);
+  const auto refused = [](const auto& spoil) {
+    MatrixLook look = grid_in_a_loop();
+    spoil(look);
+    return !promise_of_multigrid(look, true).may;
+  };
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.in_any_loop = false; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.symmetric = false; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.rows = 1000; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.absent = 1; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.zero = 1; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.negative = look.rows; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.poor = 0.5 * look.rows; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.strict = look.rows; }));
+  EXPECT_TRUE(refused([](MatrixLook& look) { look.local_entries = 100 * look.rows; }));
+}
+
+TEST(Multigrid, PromisesWhatGrowsWithTheEntries) {
+  MatrixLook large = grid_in_a_loop();
+  large.local_entries *= 4;
+  const MultigridPromise of_small = promise_of_multigrid(grid_in_a_loop(), true);
+  EXPECT_LT(of_small.set_up, promise_of_multigrid(large, true).set_up);
+  EXPECT_LT(of_small.solve, promise_of_multigrid(large, true).solve);
+  EXPECT_LT(of_small.solve, of_small.set_up);
+}
+
+SolveHistory with_multigrid() {
+  SolveHistory history;
+  history.start({Candidate::factor, "", true}, 0.0, {.may = true, .set_up = 1.0, .solve = 0.1});
+  return history;
+}
+
+TEST(Multigrid, IsTakenWhenSolvesHaveTakenItsSetUpLongerThanItPromises) {
+  SolveHistory history = with_multigrid();
+  for (int k = 0; k < 2; ++k) {
+    history.note_solve(0.6, 50, true);
+    EXPECT_EQ(history.decide(1.0), Candidate::factor) << "never for a first solve alone";
+  }
+  history.note_solve(0.6, 50, true);
+  ASSERT_EQ(history.decide(1.0), Candidate::multigrid);
+  history.take(Candidate::multigrid);
+  EXPECT_EQ(history.rival(), Candidate::factor);
+  for (int k = 0; k < 3; ++k) {
+    history.note_solve(0.2, 9, true);
+    EXPECT_EQ(history.decide(1.0), Candidate::multigrid);
+  }
+  EXPECT_EQ(history.of(Candidate::multigrid).solves, 3);
+}
+
+TEST(Multigrid, IsNotTakenWhereSolvesAreAsShort) {
+  SolveHistory history = with_multigrid();
+  for (int k = 0; k < 1000; ++k) {
+    history.note_solve(0.1, 9, true);
+    ASSERT_EQ(history.decide(1.0), Candidate::factor);
+  }
+}
+
+TEST(Multigrid, IsLeftForGoodWhereItDoesNotKeepItsPromise) {
+  SolveHistory history = with_multigrid();
+  history.note_solve(5.0, 50, true);
+  ASSERT_EQ(history.decide(1.0), Candidate::multigrid);
+  history.take(Candidate::multigrid);
+  history.note_solve(9.0, 50, true);
+  EXPECT_EQ(history.decide(1.0), Candidate::multigrid) << "the first one loads kernels";
+  history.note_solve(6.0, 50, true);
+  ASSERT_EQ(history.decide(1.0), Candidate::factor);
+  history.take(Candidate::factor);
+  history.note_solve(5.0, 50, true);
+  EXPECT_EQ(history.decide(1.0), Candidate::factor);
+}
+
+TEST(Multigrid, HasToBeRepaidByEachMatrix) {
+  SolveHistory history = with_multigrid();
+  history.note_solve(5.0, 50, true);
+  history.note_new_values();
+  EXPECT_EQ(history.decide(1.0), Candidate::factor);
+  history.note_solve(5.0, 50, true);
+  ASSERT_EQ(history.decide(1.0), Candidate::multigrid);
+  history.take(Candidate::multigrid);
+  history.note_new_values();
+  EXPECT_EQ(history.current(), Candidate::factor);
+  EXPECT_EQ(history.decide(1.0), Candidate::factor);
+}
+
+TEST(Multigrid, GivesWayWhereItFails) {
+  for (const bool in_set_up : {true, false}) {
+    SolveHistory history = with_multigrid();
+    history.note_solve(5.0, 50, true);
+    history.take(history.decide(1.0));
+    ASSERT_EQ(history.current(), Candidate::multigrid);
+    EXPECT_TRUE(history.has_rival());
+    in_set_up ? history.note_failed_set_up(Candidate::multigrid) : history.note_solve(1.0, 10000, false);
+    EXPECT_EQ(history.decide(1.0), Candidate::factor);
+    history.take(Candidate::factor);
+    history.note_solve(5.0, 50, true);
+    EXPECT_EQ(history.decide(1.0), Candidate::factor);
+  }
+}
+
 }  // namespace
 }  // namespace taskdag::petsc

@@ -358,5 +358,33 @@ TEST_P(AutoType, JacobiIsLeftWhenAFactorWouldHavePaid) {
   expect_in_view(solves.view(), ", took ");
 }
 
+/// Of a plane of which PETSc's loop, too, would need many iterations. New values end it.
+TEST_P(AutoType, MultigridIsTakenForManySolvesWithOneMatrix) {
+  if (ranks() != 1) GTEST_SKIP() << "for a matrix of one rank";
+  const OwnedMat a = symmetric(plane(300));
+  const std::string options = "-ksp_type cg " + taskdag_auto + option();
+  Repeated solves(a, options);
+  const PetscInt first = solves();
+  ASSERT_GT(first, 60);
+  PetscInt last = first;
+  for (int k = 0; k < 300 && 3 * last > first; ++k) last = solves();
+  EXPECT_LT(3 * last, first);
+  EXPECT_GT(last, 0);
+  expect_in_view(solves.view(), "auto: mg now");
+  expect_in_view(solves.view(), "multigrid for many solves: set-up expected ");
+  expect_in_view(solves.view(), "cycle: by TaskDAG");
+  solves.scale(2.0);
+  EXPECT_GT(solves(), 60);
+  EXPECT_EQ(solves.view().find("auto: mg now"), std::string::npos);
+}
+
+TEST_P(AutoType, MultigridIsNotTakenInALoopOfPetscs) {
+  if (ranks() != 1) GTEST_SKIP() << "for a matrix of one rank";
+  const OwnedMat a = symmetric(plane(160));
+  Repeated solves(a, "-ksp_type cg -taskdag_ksp off " + taskdag_auto + option());
+  for (int k = 0; k < 3; ++k) EXPECT_GT(solves(), 30);
+  EXPECT_EQ(solves.view().find("multigrid for many solves"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace taskdag::test
