@@ -10,7 +10,7 @@ namespace {
 /// In the order of MgType.
 constexpr std::array type_names{PCGAMG, PCMG, PCHMG};
 
-PetscErrorCode find(PC pc, PC* inner) {
+PetscErrorCode find_inner(PC pc, PC* inner) {
   PetscFunctionBegin;
   PetscObject found = nullptr;
   PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(pc), kInnerMg, &found));
@@ -18,7 +18,7 @@ PetscErrorCode find(PC pc, PC* inner) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_type(PC pc, PC inner) {
+PetscErrorCode set_inner_type(PC pc, PC inner) {
   PetscFunctionBegin;
   const MgType type = settings_of(pc).mg_pc_type;
   PetscCall(PCSetType(inner, type_names.at(static_cast<std::size_t>(type))));
@@ -26,7 +26,7 @@ PetscErrorCode set_type(PC pc, PC inner) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make(PC pc, PC* inner) {
+PetscErrorCode make_inner(PC pc, PC* inner) {
   PetscFunctionBegin;
   const char* prefix = nullptr;
   PetscCall(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), inner));
@@ -35,7 +35,7 @@ PetscErrorCode make(PC pc, PC* inner) {
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PCSetOptionsPrefix(*inner, prefix));
   PetscCall(PCAppendOptionsPrefix(*inner, "pc_taskdag_mg_"));
-  PetscCall(set_type(pc, *inner));
+  PetscCall(set_inner_type(pc, *inner));
   inner_mg_of(pc) = {.type = inner_mg_of(pc).type};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,7 +49,7 @@ PetscErrorCode give_operators(PC pc, PC inner) {
 
 /// PCSetCoordinates(), which smoothed aggregation makes rigid body modes of. As for all preconditioners of PETSc, they
 /// come after the matrix; a type that has no use for them ignores them.
-PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscReal* coordinates) {
+PetscErrorCode set_inner_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscReal* coordinates) {
   PetscFunctionBegin;
   PC inner = nullptr;
   if (settings_of(pc).type != PC_TASKDAG_MG) PetscFunctionReturn(PETSC_SUCCESS);
@@ -63,10 +63,10 @@ PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscR
 
 PetscErrorCode get_inner_mg(PC pc, PC* inner) {
   PetscFunctionBegin;
-  PetscCall(find(pc, inner));
+  PetscCall(find_inner(pc, inner));
   if (*inner) PetscFunctionReturn(PETSC_SUCCESS);
   PC made = nullptr;
-  PetscCall(make(pc, &made));
+  PetscCall(make_inner(pc, &made));
   PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(pc), kInnerMg, reinterpret_cast<PetscObject>(made)));
   *inner = made;
   PetscCall(PCDestroy(&made));  // the PC has a reference
@@ -85,7 +85,7 @@ PetscErrorCode prepare_inner_mg(PC pc, PC* inner) {
   PetscFunctionBegin;
   InnerMg& known = inner_mg_of(pc);
   PetscCall(get_inner_mg(pc, inner));
-  if (!known.given && known.type != settings_of(pc).mg_pc_type) PetscCall(set_type(pc, *inner));
+  if (!known.given && known.type != settings_of(pc).mg_pc_type) PetscCall(set_inner_type(pc, *inner));
   PetscCall(give_operators(pc, *inner));
   PetscCall(PCSetErrorIfFailure(*inner, pc->erroriffailure));
   if (known.reads(pc)) PetscCall(PCSetFromOptions(*inner));
@@ -96,7 +96,7 @@ PetscErrorCode prepare_inner_mg(PC pc, PC* inner) {
 PetscErrorCode reset_inner_mg(PC pc) {
   PetscFunctionBegin;
   PC inner = nullptr;
-  PetscCall(find(pc, &inner));
+  PetscCall(find_inner(pc, &inner));
   if (inner && !inner_mg_of(pc).given) PetscCall(PCReset(inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,7 +104,7 @@ PetscErrorCode reset_inner_mg(PC pc) {
 PetscErrorCode compose_inner_mg(PC pc, bool present) {
   PetscFunctionBegin;
   auto* const object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCSetCoordinates_C", present ? set_coordinates : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCSetCoordinates_C", present ? set_inner_coordinates : nullptr));
   if (!present) PetscCall(PetscObjectCompose(object, kInnerMg, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
