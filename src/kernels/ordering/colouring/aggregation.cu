@@ -1,7 +1,7 @@
 #include "backends/cuda/algorithm.cuh"
-#include "backends/cuda/scan.hpp"
 #include "base/index.hpp"
 #include "kernels/ordering/colouring/aggregation_cuda.hpp"
+#include "kernels/ordering/seeds/seeds_cuda.hpp"
 
 namespace taskdag::kernels {
 namespace {
@@ -36,14 +36,6 @@ StencilSample sample_stencils(const GraphView& graph, cudaStream_t stream) {
 __global__ void box_kernel(Index rows, Grid grid, Index* block) {
   const auto row = static_cast<Index>(element());
   if (row < rows) block[row] = grid.block_of(row);
-}
-
-/// Roles, and the priorities that the choice of seeds starts from.
-__global__ void role_kernel(GraphView graph, EdgeOffset hub_degree, Role* role, std::uint32_t* state) {
-  const auto row = static_cast<Index>(element());
-  if (row >= graph.nodes) return;
-  role[row] = role_of(graph, row, hub_degree);
-  state[row] = role[row] == Role::normal ? seed_priority(row) : kNoSeed;
 }
 
 __global__ void ball_start_kernel(Index rows, Index balls, const Role* role, std::uint8_t* reached,
@@ -96,71 +88,12 @@ std::vector<std::int64_t> grow_balls(const GraphView& graph, const Role* role, I
   return sums;
 }
 
-/// out[i]: the largest of what i and its neighbours hold. Hubs hold nothing and hand nothing on.
-__global__ void largest_kernel(GraphView graph, const Role* role, const std::uint32_t* in, std::uint32_t* out) {
-  const auto row = static_cast<Index>(element());
-  if (row >= graph.nodes) return;
-  std::uint32_t largest = in[row];
-  if (role[row] == Role::normal) {
-    const EdgeOffset end = graph.end(row);
-    for (EdgeOffset e = graph.begin(row); e < end; ++e) largest = max(largest, in[graph.neighbours[e]]);
-  }
-  out[row] = largest;
-}
-
-/// Rows that hold the largest priority within the distance become seeds, those near a seed drop out.
-__global__ void decide_kernel(Index rows, const std::uint32_t* largest, std::uint32_t* state, int* open) {
-  const auto row = static_cast<Index>(element());
-  bool undecided = false;
-  if (row < rows && state[row] != kNoSeed && state[row] != kSeed) {
-    if (largest[row] == state[row]) {
-      state[row] = kSeed;
-    } else if (largest[row] == kSeed) {
-      state[row] = kNoSeed;
-    } else {
-      undecided = true;
-    }
-  }
-  if (__syncthreads_or(undecided) != 0 && threadIdx.x == 0) *open = 1;
-}
-
-void choose_seeds(const GraphView& graph, const Role* role, int distance, std::uint32_t* state, cudaStream_t stream) {
-  const auto rows = static_cast<std::size_t>(graph.nodes);
-  const int blocks = element_blocks(graph.nodes);
-  const ScratchArray<std::uint32_t> here(rows, stream);
-  const ScratchArray<std::uint32_t> there(rows, stream);
-  const ScratchArray<int> open(1, stream);
-  do {
-    cuda::check(cudaMemsetAsync(open.data(), 0, sizeof(int), stream), "clearing a flag");
-    const std::uint32_t* in = state;
-    for (int step = 0; step < distance; ++step) {
-      std::uint32_t* const out = step % 2 == 0 ? here.data() : there.data();
-      largest_kernel<<<blocks, kElementBlock, 0, stream>>>(graph, role, in, out);
-      in = out;
-    }
-    decide_kernel<<<blocks, kElementBlock, 0, stream>>>(graph.nodes, in, state, open.data());
-    cuda::check_launch("decide_kernel");
-  } while (cuda::fetch(open.data(), stream) != 0);
-}
-
 /// Whether a row begins a block of its own, and whether it is alone.
 __global__ void count_kernel(Index rows, const Role* role, const std::uint32_t* state, Index* begins, Index* alone) {
   const auto row = static_cast<Index>(element());
   if (row >= rows) return;
   begins[row] = state[row] == kSeed || role[row] == Role::hub ? 1 : 0;
   alone[row] = role[row] == Role::alone ? 1 : 0;
-}
-
-__global__ void start_kernel(Index rows, const std::uint32_t* state, const Index* number, Index* block) {
-  const auto row = static_cast<Index>(element());
-  if (row < rows) block[row] = state[row] == kSeed ? number[row] : -1;
-}
-
-__global__ void grow_kernel(GraphView graph, const Role* role, const Index* in, Index* out) {
-  const auto row = static_cast<Index>(element());
-  if (row >= graph.nodes) return;
-  const bool joins = in[row] < 0 && role[row] == Role::normal;
-  out[row] = joins ? elect_block(graph, in, row) : in[row];
 }
 
 __global__ void finish_kernel(Index rows, const Role* role, const Index* number, const Index* alone, Index grown,
@@ -171,22 +104,13 @@ __global__ void finish_kernel(Index rows, const Role* role, const Index* number,
   if (role[row] == Role::alone) block[row] = grown + alone[row] / block_size;
 }
 
-/// Replaces counts by their exclusive sums. @returns the total. Synchronises.
-Index number_consecutively(Index* counts, Index rows, cudaStream_t stream) {
-  const Index last = cuda::fetch(counts + rows - 1, stream);
-  cuda::exclusive_sum(counts, counts, rows, stream);
-  return cuda::fetch(counts + rows - 1, stream) + last;
-}
-
 DeviceAggregation grow(const GraphView& graph, EdgeOffset entries, Index block_size, cudaStream_t stream) {
   const Index rows = graph.nodes;
   const auto size = static_cast<std::size_t>(rows);
   const int blocks = element_blocks(rows);
   const ScratchArray<Role> role(size, stream);
   const ScratchArray<std::uint32_t> state(size, stream);
-  role_kernel<<<blocks, kElementBlock, 0, stream>>>(graph, hub_degree(rows, entries, block_size), role.data(),
-                                                    state.data());
-  cuda::check_launch("role_kernel");
+  find_roles(graph, hub_degree(rows, entries, block_size), role.data(), state.data(), stream);
   const Index balls = ball_count(rows, block_size);
   const int distance = seed_distance(grow_balls(graph, role.data(), balls, stream), balls, block_size);
   choose_seeds(graph, role.data(), distance, state.data(), stream);
@@ -198,20 +122,12 @@ DeviceAggregation grow(const GraphView& graph, EdgeOffset entries, Index block_s
   const Index grown = number_consecutively(number.data(), rows, stream);
   const Index lone = number_consecutively(alone.data(), rows, stream);
 
-  ScratchArray<Index> here(size, stream);
-  ScratchArray<Index> there(size, stream);
-  start_kernel<<<blocks, kElementBlock, 0, stream>>>(rows, state.data(), number.data(), here.data());
-  Index* in = here.data();
-  Index* out = there.data();
-  for (int round = 0; round < distance; ++round) {
-    grow_kernel<<<blocks, kElementBlock, 0, stream>>>(graph, role.data(), in, out);
-    std::swap(in, out);
-  }
+  ScratchArray<Index> block = grow_blocks(graph, role.data(), state.data(), number.data(), distance, stream);
   finish_kernel<<<blocks, kElementBlock, 0, stream>>>(rows, role.data(), number.data(), alone.data(), grown, block_size,
-                                                      in);
+                                                      block.data());
   cuda::check_launch("finish_kernel");
   const Index all = grown + pieces_of(lone, block_size);
-  return {BlockShape::grown, all, block_size, in == here.data() ? std::move(here) : std::move(there)};
+  return {BlockShape::grown, all, block_size, std::move(block)};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/ordering/colouring/grid.hpp"
-#include "kernels/ordering/graph/adjacency.hpp"
+#include "kernels/ordering/seeds/seeds.hpp"
 #include "taskdag/block_ordering.hpp"
 
 namespace taskdag::kernels {
@@ -21,39 +21,6 @@ struct Aggregates {
   std::vector<Index> block;  ///< by row, 0 … blocks − 1; some may have no row
 };
 
-/// A bijection of 32-bit numbers that leaves no pattern (the finaliser of MurmurHash3; Appleby).
-TASKDAG_HD std::uint32_t scramble(std::uint32_t h) {
-  h ^= h >> 16U;
-  h *= 0x85EBCA6BU;
-  h ^= h >> 13U;
-  h *= 0xC2B2AE35U;
-  return h ^ (h >> 16U);
-}
-
-/// States of a row while seeds are chosen; what lies between is the priority of a row that is undecided.
-inline constexpr std::uint32_t kNoSeed = 0;
-inline constexpr std::uint32_t kSeed = 0xFFFFFFFFU;
-
-/// Unique, and neither kNoSeed nor kSeed: scramble() gives those for 0 and 0x331DA083, which this range leaves out.
-TASKDAG_HD std::uint32_t seed_priority(Index row) { return scramble(static_cast<std::uint32_t>(row) + 0x40000000U); }
-
-/// Roles of a row.
-enum class Role : std::uint8_t {
-  normal,
-  hub,    ///< so many neighbours that everything would be near it: a block by itself, left out of all distances
-  alone,  ///< no neighbour, or hubs only
-};
-
-TASKDAG_HD Role role_of(const GraphView& graph, Index row, EdgeOffset hub_degree) {
-  const EdgeOffset begin = graph.begin(row);
-  const EdgeOffset end = graph.end(row);
-  if (end - begin > hub_degree) return Role::hub;
-  for (EdgeOffset e = begin; e < end; ++e) {
-    if (graph.degree(graph.neighbours[e]) <= hub_degree) return Role::normal;
-  }
-  return Role::alone;
-}
-
 /// Rows with more neighbours are hubs.
 inline EdgeOffset hub_degree(Index rows, EdgeOffset entries, Index block_size) {
   constexpr EdgeOffset kLeast = 64;
@@ -61,31 +28,6 @@ inline EdgeOffset hub_degree(Index rows, EdgeOffset entries, Index block_size) {
   const EdgeOffset mean = rows > 0 ? entries / rows : 0;
   const EdgeOffset by_size = block_size > kLeast ? block_size : kLeast;
   return by_size > kTimesMean * mean ? by_size : kTimesMean * mean;
-}
-
-/// The block that a row without one joins: that of most of its neighbours, equal ones by a hash. −1: none of them has
-/// one. Of a long row, the first neighbours vote.
-TASKDAG_HD Index elect_block(const GraphView& graph, const Index* block, Index row) {
-  constexpr EdgeOffset kVoters = 64;
-  const EdgeOffset begin = graph.begin(row);
-  const EdgeOffset end = graph.end(row);
-  const EdgeOffset last = end - begin > kVoters ? begin + kVoters : end;
-  Index best = -1;
-  int most = 0;
-  for (EdgeOffset e = begin; e < last; ++e) {
-    const Index candidate = block[graph.neighbours[e]];
-    if (candidate < 0 || candidate == best) continue;
-    int votes = 0;
-    for (EdgeOffset f = begin; f < last; ++f) votes += block[graph.neighbours[f]] == candidate ? 1 : 0;
-    const bool tie =
-        votes == most && scramble(static_cast<std::uint32_t>(candidate)) < scramble(static_cast<std::uint32_t>(best));
-    if (votes > most || tie) {
-      best = candidate;
-      most = votes;
-    }
-  }
-  for (EdgeOffset e = last; best < 0 && e < end; ++e) best = block[graph.neighbours[e]];
-  return best;
 }
 
 /// Rounds for which balls are grown to learn how fast they do, and rows that they are grown around.
