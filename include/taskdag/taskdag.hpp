@@ -3,6 +3,7 @@
 #pragma once
 
 #include "taskdag/across_ranks.hpp"
+#include "taskdag/aggregation.hpp"
 #include "taskdag/block_jacobi.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/context.hpp"

@@ -1,4 +1,5 @@
 // The CUDA side of impl.hpp in a build without CUDA.
+#include "solver/aggregation_impl.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/dominance_impl.hpp"
 #include "solver/impl.hpp"
@@ -55,6 +56,7 @@ void store_order(const Context&, const std::vector<Index>&, Index*, Stream) { re
 std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*, const std::int64_t*, Stream) {
   refuse();
 }
+Aggregation aggregate_rows(const Context&, const CsrPattern&, MemorySpace, int, Stream) { refuse(); }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const kernels::BlockSize&, bool, Stream) {
   refuse();
 }
