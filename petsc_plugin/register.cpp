@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "backend_choice.hpp"
+#include "coarsen/mat_coarsen.hpp"
 #include "compat.hpp"
 #include "events.hpp"
 #include "ksp/ksp_types.hpp"
@@ -125,6 +126,7 @@ PetscErrorCode TaskDAGInitializePackage(void) {
   PetscCall(register_pc());
   PetscCall(register_mat_factor());
   PetscCall(register_orderings());
+  PetscCall(register_coarsen());
   PetscCall(register_mat_sor());
   PetscCall(register_ksp());
   PetscCall(register_mg());

@@ -24,6 +24,8 @@
 #define MATORDERINGTASKDAGCOLOR "taskdag_color"
 /** Block multicolour ordering: compact blocks, those of one colour independent (-taskdag_bmc_block_size). */
 #define MATORDERINGTASKDAGBMC "taskdag_bmc"
+/** Aggregates of GAMG by TaskDAG (MatCoarsenSetType, -pc_gamg_mat_coarsen_type). */
+#define MATCOARSENTASKDAG "taskdag"
 
 /** Where PCTASKDAG works (-pc_taskdag_backend). */
 typedef enum {
