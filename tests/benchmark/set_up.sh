@@ -7,10 +7,12 @@
 #   PROCESSES       for each problem and preconditioner [3]
 #   ONLY            an extended regular expression for the problems [all of them]
 #   LIMIT           seconds for one process [30]
+#   GAMG            anything: in place of these PETSc's gamg, by its own aggregates, by ours, and by ours of the matrix
+#                   itself; the cycle and the loop are PETSc's
 #   SMOKE           anything: small grids, to see that it runs
 # Exit status 1 if a process fails.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,15s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3 mat_type=${MAT_TYPE:-aijcusparse}
 export LIMIT=${LIMIT:-30}
 # shellcheck source=tests/benchmark/solves.sh
@@ -31,12 +33,26 @@ one() {
   echo "set_up,$1,$(value rows),$mat_type,$2,$first,$second,$(value iterations),$status,$machine" >>"$csv"
 }
 
+# gamg PROBLEM: the aggregates' option has one name up to PETSc 3.21 and another one since.
+gamg() {
+  local aggregates=(-mat_coarsen_type taskdag -pc_gamg_mat_coarsen_type taskdag -pc_gamg_aggressive_square_graph false)
+  local graph=(-pc_gamg_graph_symmetrize false -pc_gamg_low_memory_threshold_filter)
+  local gamg=(-pc_type gamg -mg_levels_pc_type jacobi -taskdag_ksp off)
+  one "$1" "gamg" "${gamg[@]}"
+  one "$1" "gamg taskdag" "${gamg[@]}" "${aggregates[@]}"
+  one "$1" "gamg taskdag graph" "${gamg[@]}" "${aggregates[@]}" "${graph[@]}"
+}
+
 # all POINTS N
 all() {
   local name="$1-point $2"
   [[ "$name" =~ ${ONLY:-.} ]] || return 0
   grid=(-stencil "$1" -n "$2")
   for ((process = 0; process < ${PROCESSES:-3}; ++process)); do
+    if [ -n "${GAMG:-}" ]; then
+      gamg "$name"
+      continue
+    fi
     one "$name" "taskdag" "${ours[@]}"
     one "$name" "taskdag jacobi" "${ours[@]}" -pc_taskdag_type jacobi
     one "$name" "jacobi" -pc_type jacobi
@@ -54,6 +70,12 @@ all() {
 
 if [ -n "${SMOKE:-}" ]; then
   PROCESSES=1 all 5 20
+  PROCESSES=1 GAMG=yes all 5 20
+elif [ -n "${GAMG:-}" ]; then
+  all 5 1000
+  all 7 60
+  all 7 100
+  all 7 160
 else
   all 5 30
   all 5 45
