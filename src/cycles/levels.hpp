@@ -40,7 +40,7 @@ class SharedRows {
   SharedRows() = default;
   SharedRows(const Context& context, const CsrView& matrix)
       : count_(static_cast<std::uint32_t>(matrix.pattern.rows)),
-        rows_{matrix.pattern.row_offsets, matrix.pattern.col_indices, matrix.values} {
+        rows_{matrix.pattern.row_offsets, {matrix.pattern.col_indices}, matrix.values} {
     if (context.backend() == Backend::host) {
       validate(matrix.pattern);
       entries_ = matrix.pattern.entries();
@@ -48,6 +48,8 @@ class SharedRows {
     } else {
       entries_ = krylov::count_entries(matrix.pattern, {});
       row_threads_ = threads_of_row(count_, entries_);
+      distances_ = krylov::DiagonalDistances(context, matrix.pattern, entries_, {});
+      rows_.columns.distance = distances_.data();
     }
   }
   /// Those of a dense inverse, which are few.
@@ -76,6 +78,7 @@ class SharedRows {
 
   std::uint32_t count_ = 0;
   Rows rows_;
+  krylov::DiagonalDistances distances_;  ///< CUDA
   std::int64_t entries_ = 0;
   int row_threads_ = 1;
   std::unique_ptr<std::vector<std::uint32_t>> cut_;  ///< where the flow finds it

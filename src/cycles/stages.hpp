@@ -14,13 +14,13 @@ namespace taskdag::cycles {
 /// A sparse matrix in memory of the backend, as tasks read it: a task is a row.
 struct Rows {
   const Offset* begin = nullptr;
-  const Index* column = nullptr;
+  krylov::Columns columns;
   const double* value = nullptr;
 
   /// What one of `size` workers has of Σ_j a_ij of(j).
   template <class Of>
   [[nodiscard]] TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
-    return krylov::sum_of_row<4>(begin[row], begin[row + 1], column, value, rank, size, of);
+    return krylov::sum_of_row<4>(begin[row], begin[row + 1], {columns, static_cast<Index>(row)}, value, rank, size, of);
   }
   /// Of row · x.
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {

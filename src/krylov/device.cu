@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/seam.cuh"
@@ -14,7 +16,33 @@ __global__ void mark_kernel(Index rows, const Offset* offsets, std::uint32_t* wo
   if (row < rows && row % cuda::kWarpSize == 0) words[row / cuda::kWarpSize] = any;
 }
 
+__global__ void distances_kernel(CsrPattern pattern, std::int16_t* distance, std::uint32_t* far) {
+  constexpr Index most = 32767;  // that 16 bits hold
+  const auto row = static_cast<Index>(cuda::element());
+  if (row >= pattern.rows) return;
+  bool all_fit = true;
+  for (Offset e = pattern.row_offsets[row]; e < pattern.row_offsets[row + 1]; ++e) {
+    const Index d = pattern.col_indices[e] - row;
+    all_fit = all_fit && -most <= d && d <= most;
+    distance[e] = static_cast<std::int16_t>(d);
+  }
+  if (!all_fit) *far = 1;
+}
+
 }  // namespace
+
+DiagonalDistances::DiagonalDistances(const Context& context, const CsrPattern& pattern, std::int64_t entries,
+                                     Stream stream) {
+  if (pattern.rows != pattern.cols || entries < least_entries) return;
+  const auto on = static_cast<cudaStream_t>(stream.handle);
+  distances_ = engine::Array<std::int16_t>(context, static_cast<std::size_t>(entries));
+  const engine::Array<std::uint32_t> far(context, std::vector<std::uint32_t>{0U});
+  distances_kernel<<<cuda::element_blocks(pattern.rows), cuda::kElementBlock, 0, on>>>(pattern, distances_.data(),
+                                                                                       far.data());
+  cuda::check_launch("distances_kernel");
+  fit_ = cuda::fetch(far.data(), on) == 0U;
+  if (!fit_) distances_ = {};
+}
 
 std::int64_t count_entries(const CsrPattern& pattern, Stream stream) {
   if (pattern.rows == 0) return 0;

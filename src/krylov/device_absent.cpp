@@ -8,6 +8,8 @@ std::int64_t count_entries(const CsrPattern& /*pattern*/, Stream /*stream*/) {
   throw Unsupported("Krylov methods on CUDA: the library was built without CUDA");
 }
 void mark_rows(const CsrPattern& /*pattern*/, std::uint32_t* /*words*/, Stream /*stream*/) {}
+DiagonalDistances::DiagonalDistances(const Context& /*context*/, const CsrPattern& /*pattern*/,
+                                     std::int64_t /*entries*/, Stream /*stream*/) {}
 void require_not_captured(const Context& /*context*/, Stream /*stream*/) {}
 
 }  // namespace taskdag::krylov

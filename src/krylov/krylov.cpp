@@ -258,6 +258,8 @@ class Krylov::Impl {
     } else {
       input_.entries = krylov::count_entries(a.pattern, stream) * elements;
       input_.row_threads = krylov::threads_of_row(input_.system.rows, input_.entries);
+      if (input_.system.block == 1) distances_ = krylov::DiagonalDistances(context_, a.pattern, input_.entries, stream);
+      input_.system.distance = distances_.data();
     }
   }
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {
@@ -356,6 +358,7 @@ class Krylov::Impl {
   std::optional<krylov::RankMemory> memory_;
   engine::Array<std::uint32_t> outer_rows_;  ///< Halo::any
   bool lost_ = false;                        ///< another rank
+  krylov::DiagonalDistances distances_;      ///< CUDA
   engine::Array<const double*> null_vectors_;
   engine::Array<double> null_dots_;
   std::unique_ptr<krylov::Loop> loop_;

@@ -65,6 +65,7 @@ struct System {
   std::uint32_t block = 1;  ///< rows of a dense block; above 1 `begin` and `column` are those of blocks
   const Offset* begin = nullptr;
   const Index* column = nullptr;
+  const std::int16_t* distance = nullptr;  ///< Columns::distance; of rows alone
   const double* value = nullptr;
   Preconditioning preconditioning = Preconditioning::none;
   const double* diagonal = nullptr;  ///< of the preconditioner, where it is one
@@ -81,7 +82,8 @@ struct System {
   template <class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
     if (block > 1) return row_of_blocks(row, rank, size, of);
-    double sum = sum_of_row<2>(begin[row], begin[row + 1], column, value, rank, size, of);
+    double sum =
+        sum_of_row<2>(begin[row], begin[row + 1], {{column, distance}, static_cast<Index>(row)}, value, rank, size, of);
     if (halo.begin != nullptr) sum += halo.part(row, rank, size);
     return sum;
   }
