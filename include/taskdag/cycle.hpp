@@ -30,8 +30,8 @@ struct SmootherStep {
 };
 /// So many of Richardson's.
 TASKDAG_API std::vector<SmootherStep> richardson_steps(int count, double damping);
-/// So many of Chebyshev's iteration, as KrylovMethod::chebyshev makes them.
-/// @throws InvalidInput for bounds that KrylovOptions would not take
+/// So many of Chebyshev's iteration, as KrylovMethod::chebyshev makes them; of optimised_fourth one polynomial.
+/// @throws InvalidInput for bounds that KrylovOptions would not take, and for more steps than such a polynomial has
 TASKDAG_API std::vector<SmootherStep> chebyshev_steps(int count, KrylovChebyshev kind, double smallest, double largest);
 
 /// A smoother: its steps, and the M of them; null: the identity. Two smoothers may have one M.

@@ -117,8 +117,11 @@ enum class KrylovOrthogonalisation { classical, modified };
 /// A second pass of classical Gram–Schmidt: never; where the first has cancelled much (as PETSc decides it); always.
 enum class KrylovRefinement { never, if_needed, always };
 
-/// Polynomials of Chebyshev, of which the fourth kind needs the largest bound alone.
-enum class KrylovChebyshev { first, fourth };
+/// Polynomials of Chebyshev, of which the fourth kind needs the largest bound alone. Its optimised ones (Lottes 2022)
+/// have a degree that is known beforehand.
+enum class KrylovChebyshev { first, fourth, optimised_fourth };
+/// Of such, as PETSc's.
+inline constexpr int most_optimised_degree = 16;
 
 struct KrylovOptions {
   KrylovMethod method = KrylovMethod::cg;
@@ -138,6 +141,7 @@ struct KrylovOptions {
   double smallest = 0.0;             ///< Chebyshev: bounds of the eigenvalues of M⁻¹ A, 0 < smallest < largest
   double largest = 0.0;
   KrylovChebyshev kind = KrylovChebyshev::first;
+  int degree = 0;  ///< Chebyshev, optimised_fourth: iterations that a polynomial is made of, 1 to 16; then the next one
   bool coefficients = false;  ///< KrylovOutcome::alpha and beta of CG and MINRES, hessenberg of GMRES and FGMRES
 
   bool operator==(const KrylovOptions&) const = default;

@@ -1,5 +1,6 @@
 #include "ksp/plan.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "boundary.hpp"
@@ -222,6 +223,8 @@ PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* opt
       break;
     case KrylovMethod::chebyshev:
       PetscCall(read_chebyshev(ksp, options, why_not));
+      if (options->kind == KrylovChebyshev::optimised_fourth && ksp->normtype != KSP_NORM_NONE)
+        why_not->set("norms between the iterations of an optimised polynomial are those of PETSc's iteration");
       break;
     case KrylovMethod::bicgstab:
       break;
@@ -274,10 +277,13 @@ PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) 
   PetscCall(find_bounds(ksp, kind == 0 ? 1 : ksp->max_it, &bounds));
   options->smallest = bounds.smallest;
   options->largest = bounds.largest;
-  options->kind = kind == 0 ? KrylovChebyshev::first : KrylovChebyshev::fourth;
+  static_assert(static_cast<int>(KrylovChebyshev::optimised_fourth) == 2);  // in PETSc's order
+  options->kind = static_cast<KrylovChebyshev>(kind);
+  if (options->kind == KrylovChebyshev::optimised_fourth)
+    options->degree = static_cast<int>(std::min<PetscInt>(ksp->max_it, most_optimised_degree + 1));
   const bool ordered = bounds.smallest < bounds.largest && (kind != 0 || bounds.smallest > 0.0);
-  if (kind > 1)
-    why_not->set("the polynomials are the optimised ones of the fourth kind");
+  if (kind > 2 || options->degree > most_optimised_degree)
+    why_not->set("the polynomials are of another kind, or of another degree than there is");
   else if (!ordered || !(bounds.largest > 0.0))
     why_not->set("the bounds of eigenvalues are not known or not positive");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -181,6 +181,8 @@ std::vector<SmootherStep> chebyshev_steps(int count, KrylovChebyshev kind, doubl
   bounds.kind = kind;
   bounds.smallest = smallest;
   bounds.largest = largest;
+  bounds.degree = count;
+  if (count < 1) bounds.degree = 1;  // no step is asked for
   const auto rule = krylov::ChebyshevRule::of(bounds);
   std::vector<SmootherStep> steps;
   krylov::PolynomialCoefficients next{};

@@ -188,10 +188,12 @@ struct Textbook {
   }
 };
 
-enum class By { richardson, chebyshev, chebyshev_fourth, plain, factor };
-constexpr std::array kSmoothers{By::richardson, By::chebyshev, By::chebyshev_fourth, By::plain, By::factor};
+enum class By { richardson, chebyshev, chebyshev_fourth, chebyshev_optimised, plain, factor };
+constexpr std::array kSmoothers{By::richardson,          By::chebyshev, By::chebyshev_fourth,
+                                By::chebyshev_optimised, By::plain,     By::factor};
 std::string name_of(By by) {
-  constexpr std::array names{"richardson", "chebyshev", "fourth kind", "no preconditioner", "factor"};
+  constexpr std::array names{"richardson",        "chebyshev", "fourth kind", "optimised fourth kind",
+                             "no preconditioner", "factor"};
   return names.at(static_cast<std::size_t>(by));
 }
 std::vector<SmootherStep> steps_of(By by, int count) {
@@ -202,6 +204,8 @@ std::vector<SmootherStep> steps_of(By by, int count) {
       return richardson_steps(count, 0.2);
     case By::chebyshev_fourth:
       return chebyshev_steps(count, KrylovChebyshev::fourth, 0.0, 2.1);
+    case By::chebyshev_optimised:
+      return chebyshev_steps(count, KrylovChebyshev::optimised_fourth, 0.0, 2.1);
     default:
       return chebyshev_steps(count, KrylovChebyshev::first, 0.2, 2.1);
   }
@@ -433,6 +437,61 @@ TEST_P(CycleTest, RefusesSizesThatDoNotFit) {
   refused([](auto&) {}, {.form = CycleForm::full, .cycles = 2});
   EXPECT_THROW(chebyshev_steps(2, KrylovChebyshev::first, 0.0, 1.0), InvalidInput);
   EXPECT_THROW(chebyshev_steps(2, KrylovChebyshev::fourth, 0.0, 0.0), InvalidInput);
+  EXPECT_THROW(chebyshev_steps(17, KrylovChebyshev::optimised_fourth, 0.0, 1.0), InvalidInput);
+}
+
+/// What steps from zero leave of an eigenvector with this eigenvalue.
+double left_by(const std::vector<SmootherStep>& steps, double eigenvalue) {
+  double left = 1.0;
+  double change = 0.0;
+  for (const SmootherStep& step : steps) {
+    change = step.step * eigenvalue * left + step.momentum * change;
+    left -= change;
+  }
+  return left;
+}
+
+/// Lottes' form: the changes of the fourth kind with weights. He gives these for degrees up to 16.
+TEST(OptimisedPolynomial, IsLottes) {
+  const std::vector<std::vector<double>> all_weights = {
+      {1.125}, {1.02387287570313, 1.26408905371085}, {1.00842544782028, 1.08867839208730, 1.33753125909618}};
+  for (const std::vector<double>& weights : all_weights) {
+    const auto degree = static_cast<int>(weights.size());
+    const auto optimised = chebyshev_steps(degree, KrylovChebyshev::optimised_fourth, 0.0, 2.0);
+    const auto fourth = chebyshev_steps(degree, KrylovChebyshev::fourth, 0.0, 2.0);
+    for (int i = 0; i <= 50; ++i) {
+      const double eigenvalue = 0.04 * i;
+      double expected = 1.0;
+      for (std::size_t k = 0; k < weights.size(); ++k) {
+        const auto begin = fourth.begin();
+        const auto end = begin + static_cast<std::ptrdiff_t>(k);
+        expected -= weights[k] * (left_by({begin, end}, eigenvalue) - left_by({begin, end + 1}, eigenvalue));
+      }
+      EXPECT_NEAR(left_by(optimised, eigenvalue), expected, 1e-13) << degree << ", " << eigenvalue;
+    }
+  }
+}
+
+/// λ p(λ)² / (1 − p(λ)²), which a V-cycle's bound grows with, is as large at each of its maxima as where λ = 0; that of
+/// the fourth kind is larger.
+TEST(OptimisedPolynomial, HasTheLeastBound) {
+  const auto largest_of = [](const std::vector<SmootherStep>& steps) {
+    double largest = 0.0;
+    for (int i = 1; i <= 20000; ++i) {
+      const double eigenvalue = i / 20000.0;
+      const double p = left_by(steps, eigenvalue);
+      largest = std::max(largest, eigenvalue * p * p / (1.0 - p * p));
+    }
+    return largest;
+  };
+  for (int degree = 1; degree <= 16; ++degree) {
+    const auto steps = chebyshev_steps(degree, KrylovChebyshev::optimised_fourth, 0.0, 1.0);
+    double slope = 0.0;
+    for (const SmootherStep& step : steps) slope += step.step;
+    const double at_zero = 0.5 / slope;
+    EXPECT_NEAR(largest_of(steps), at_zero, 1e-6 * at_zero) << degree;
+    EXPECT_GT(largest_of(chebyshev_steps(degree, KrylovChebyshev::fourth, 0.0, 1.0)), 1.1 * at_zero) << degree;
+  }
 }
 
 }  // namespace

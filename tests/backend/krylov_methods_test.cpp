@@ -1,5 +1,6 @@
 // BiCGStab, MINRES, Richardson's and Chebyshev's methods as loops on both backends; null spaces and coefficients.
 #include <limits>
+#include <numbers>
 #include <string>
 
 #include "krylov_fixture.hpp"
@@ -143,6 +144,14 @@ History reference_chebyshev(const CsrMatrix& a, const Map& m, const KrylovOption
   double rho = 0.0;
   return reference_polynomial(
       a, m, options.norm, b, x, iterations, [&](std::size_t k, const Vector& d, const Vector& z) {
+        if (options.kind == KrylovChebyshev::optimised_fourth) {
+          EXPECT_EQ(options.degree, 3);
+          constexpr double order[] = {1.0, 3.0, 5.0};  // of the roots
+          const double u = std::numbers::pi / 14.0;
+          const double y = std::cos(order[k % 3] * u);
+          const double root = (y * y - std::sin(u) * std::sin(u)) / (std::cos(u) * std::cos(u));
+          return sum_of(0.0, d, 1.0 / (root * options.largest), z);
+        }
         if (options.kind == KrylovChebyshev::fourth) {
           const auto n = static_cast<double>(k);
           return sum_of(k == 0 ? 0.0 : (2 * n - 1) / (2 * n + 3), d, (8 * n + 4) / (2 * n + 3) / options.largest, z);
@@ -184,7 +193,14 @@ std::vector<Setting> settings() {
             .side = left,
             .norm = N::preconditioned,
             .largest = high,
-            .kind = KrylovChebyshev::fourth}}};
+            .kind = KrylovChebyshev::fourth}},
+          {"chebyshev optimised",
+           {.method = M::chebyshev,
+            .side = left,
+            .norm = N::unpreconditioned,
+            .largest = high,
+            .kind = KrylovChebyshev::optimised_fourth,
+            .degree = 3}}};
 }
 bool is_krylov(const KrylovOptions& options) {
   return options.method == KrylovMethod::bicgstab || options.method == KrylovMethod::minres;
@@ -661,6 +677,12 @@ TEST_P(KrylovMethodsTest, RefusesWhatItDoesNotHave) {
   using M = KrylovMethod;
   EXPECT_THROW(krylov(*s, {.block_size = 0}), InvalidInput);
   EXPECT_THROW(krylov(*s, {.block_size = std::numeric_limits<Index>::max()}), InvalidInput);
+  for (const int degree : {0, 17})
+    EXPECT_THROW(krylov(*s, {.method = KrylovMethod::chebyshev,
+                             .largest = 2.0,
+                             .kind = KrylovChebyshev::optimised_fourth,
+                             .degree = degree}),
+                 InvalidInput);
   EXPECT_THROW(krylov(*s, {.method = M::bicgstab, .norm = KrylovNorm::unpreconditioned}), InvalidInput);
   EXPECT_THROW(krylov(*s, {.method = M::bicgstab, .side = KrylovSide::right}), InvalidInput);
   EXPECT_THROW(krylov(*s, {.method = M::bicgstab, .norm = KrylovNorm::natural}), InvalidInput);
