@@ -40,6 +40,15 @@ struct CycleSmoother {
   LinearMap* preconditioner = nullptr;
 };
 
+/// Vectors that are orthonormal, to the constant one as well where that belongs to them; so many elements each as the
+/// level has rows, in memory of the backend, which stay the caller's and as they are.
+struct CycleNullSpace {
+  bool constant = false;
+  std::vector<const double*> vectors;
+  [[nodiscard]] bool is_empty() const { return !constant && vectors.empty(); }
+  bool operator==(const CycleNullSpace&) const = default;
+};
+
 /// A level, in memory of the context's backend, which stays the caller's.
 struct CycleLevel {
   CsrView a;  ///< square; not read on the coarsest level where the Cycle has an inverse of it
@@ -50,6 +59,10 @@ struct CycleLevel {
   CycleSmoother before;  ///< of the coarser levels' correction; on the coarsest level, where it has no inverse, all
   CycleSmoother after;
   int visits = 1;  ///< of the next coarser level in a cycle; the coarsest is visited once
+  /// Of A, as far as it is known: smoothers remove it from all that their M⁻¹ gives, as PETSc's do.
+  CycleNullSpace null_space;
+  /// Of Aᵀ: smoothers remove it from their right-hand side.
+  CycleNullSpace left_null_space;
 };
 
 struct CycleOptions {

@@ -7,6 +7,7 @@
 namespace taskdag::petsc {
 namespace {
 
+constexpr auto operator_name = "operator";
 constexpr auto smoother_name = "smoother";
 constexpr auto preconditioner_name = "preconditioner";
 constexpr auto solver_name = "solver";
@@ -67,6 +68,18 @@ PetscErrorCode see_transfers(PC pc, int level, Hierarchy::LevelSeen* seen, Reaso
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Those that PETSc's KSPs remove from what their preconditioners give, and from their right-hand sides.
+PetscErrorCode see_null_spaces(Mat a, int level, Hierarchy::LevelSeen* seen, Reason* why_not) {
+  PetscFunctionBegin;
+  const Refusal refuse(level, operator_name, why_not);
+  MatNullSpace space = nullptr;
+  PetscCall(MatGetNullSpace(a, &space));
+  PetscCall(look_at_null_space(space, &seen->null_space, refuse));
+  PetscCall(MatGetTransposeNullSpace(a, &space));
+  PetscCall(look_at_null_space(space, &seen->left_null_space, refuse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode see_level(PC pc, int level, Hierarchy::LevelSeen* seen, Reason* why_not) {
   PetscFunctionBegin;
   const PC_MG_Levels& own = level_of(pc, level);
@@ -76,6 +89,7 @@ PetscErrorCode see_level(PC pc, int level, Hierarchy::LevelSeen* seen, Reason* w
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(own.smoothd, &a, nullptr));
   PetscCall(read_state(a, &seen->a));
+  PetscCall(see_null_spaces(a, level, seen, why_not));
   PetscCall(see_smoother(own.smoothd, level, smoother_name, begins_from_solution(pc, level), &seen->before, why_not));
   if (smooths_after(pc, level) && !why_not->given())
     PetscCall(see_smoother(own.smoothu, level, "second smoother", true, &seen->after, why_not));
@@ -238,7 +252,28 @@ PetscErrorCode Hierarchy::bring_smoothers(PC pc, const Seen& seen, Reason* why_n
     PetscCall(levels_[k]->before.bring(own.smoothd->pc, context, refuse));
     if (smooths_after(pc, level) && own.smoothu != own.smoothd)
       PetscCall(levels_[k]->after.bring(own.smoothu->pc, context, refuse));
+    PetscCall(bring_null_spaces(pc, k, why_not));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::bring_null_spaces(PC pc, std::size_t level, Reason* why_not) {
+  PetscFunctionBegin;
+  const bool cuda = place_->context.backend() == Backend::cuda;
+  const Refusal refuse(static_cast<int>(level), operator_name, why_not);
+  CycleLevel& to = cycle_levels_[place_of(level)];
+  LevelParts& parts = parts_.levels[place_of(level)];
+  Mat a = nullptr;
+  MatNullSpace space = nullptr;
+  PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
+  PetscCall(MatGetNullSpace(a, &space));
+  PetscCall(bring_null_space(space, cuda, to.a.pattern.rows, &to.null_space, refuse));
+  PetscCall(MatGetTransposeNullSpace(a, &space));
+  PetscCall(bring_null_space(space, cuda, to.a.pattern.rows, &to.left_null_space, refuse));
+  PetscCall(guarded([&] {
+    parts.null_space = to.null_space;
+    parts.left_null_space = to.left_null_space;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

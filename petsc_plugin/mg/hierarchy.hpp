@@ -13,6 +13,7 @@
 #include "mat/state.hpp"
 #include "mg/coarse_inverse.hpp"
 #include "mg/level.hpp"
+#include "mg/null_space.hpp"
 #include "mg/smoother_map.hpp"
 #include "mg/transfer.hpp"
 #include "taskdag/cycle.hpp"
@@ -32,6 +33,8 @@ class Hierarchy {
     MatState interpolation;
     MatState restriction;
     int visits = 1;
+    NullSpaceSeen null_space;
+    NullSpaceSeen left_null_space;
     SmootherSeen before;
     SmootherSeen after;
     bool operator==(const LevelSeen&) const = default;
@@ -59,6 +62,8 @@ class Hierarchy {
     Place interpolation;
     Place restriction;
     int visits = 1;
+    CycleNullSpace null_space;
+    CycleNullSpace left_null_space;
     SmootherParts before;
     SmootherParts after;
     bool operator==(const LevelParts&) const = default;
@@ -106,6 +111,7 @@ class Hierarchy {
   PetscErrorCode bring_operator(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);
   PetscErrorCode bring_transfers(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);
   PetscErrorCode bring_smoothers(PC pc, const Seen& seen, Reason* why_not);
+  PetscErrorCode bring_null_spaces(PC pc, std::size_t level, Reason* why_not);
   static void collect_smoother(const SmootherSeen& seen, const SmootherMap& map, CycleSmoother* smoother,
                                SmootherParts* parts);
   PetscErrorCode collect(PC pc, const Seen& seen);

@@ -11,14 +11,8 @@ bool is_finest(PC pc, int level) { return level + 1 == levels_of(pc); }
 PetscErrorCode check_operator(int level, Mat a, Reason* why_not) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
-  MatNullSpace null_space = nullptr;
-  MatNullSpace transposed = nullptr;
   PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
-  PetscCall(MatGetNullSpace(a, &null_space));
-  PetscCall(MatGetTransposeNullSpace(a, &transposed));
-  const Refusal refuse(level, "operator", why_not);
-  if (!aij) refuse("is of type ", reinterpret_cast<PetscObject>(a)->type_name);
-  if (null_space || transposed) refuse("has a null space, which its smoother removes");
+  if (!aij) Refusal(level, "operator", why_not)("is of type ", reinterpret_cast<PetscObject>(a)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

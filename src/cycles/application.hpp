@@ -86,7 +86,7 @@ class Application {
   void cycle(std::size_t l) {
     if (is_coarsest(l)) return solve_coarsest();
     smooth(l, levels_[l].before);
-    restrict_from(l, residual_of(l), small_.first != l + 1);
+    restrict_from(l, residual_of(l, states_[l].b), small_.first != l + 1);
     correct_below(l);
     interpolate_to(l);
     smooth(l, levels_[l].after);
@@ -130,12 +130,29 @@ class Application {
 
   void smooth(std::size_t l, const CycleSmoother& smoother) {
     std::size_t k = std::exchange(states_[l].begun, false) ? 1 : 0;
-    if (stages_.joins_steps && states_[l].zero && smoother.steps.size() > 1 && !calls(smoother)) {
+    if (levels_[l].applies_apart(smoother)) return smooth_apart(l, smoother);
+    if (stages_.joins_steps && states_[l].zero && smoother.steps.size() > 1) {
       first_two_steps(l, smoother);
       k = 2;
     }
-    for (; k < smoother.steps.size(); ++k) {
-      calls(smoother) ? step_by_call(l, smoother, k) : step(l, smoother, k);
+    for (; k < smoother.steps.size(); ++k) step(l, smoother, k);
+  }
+  void smooth_apart(std::size_t l, const CycleSmoother& smoother) {
+    const Removed& left = levels_[l].left_null_space;
+    const double* b = states_[l].b;
+    if (left.any() && !smoother.steps.empty()) {
+      remove(l, left, b, levels_[l].rest);
+      b = levels_[l].rest;
+    }
+    for (std::size_t k = 0; k < smoother.steps.size(); ++k) step_apart(l, smoother, k, b);
+  }
+  /// y = x without those vectors.
+  void remove(std::size_t l, const Removed& removed, const double* x, double* y) const {
+    const krylov::NullSpace& space = removed.space();
+    for (std::uint32_t first = 0; first < space.count; first += krylov::NullSpaceDots::sums) {
+      stages_.run(levels_[l].a, krylov::NullSpaceDots{space, x, first});
+      stages_.run(levels_[l].a, krylov::NullSpaceRemoval{space, x, y, first});
+      x = y;
     }
   }
   [[nodiscard]] static Step step_of(const CycleSmoother& smoother, std::size_t k) {
@@ -163,11 +180,16 @@ class Application {
     stages_.run(levels_[l].a, SmootherStage{levels_[l].a.rows(), step, s.b, solutions(s)});
     turn(&s);
   }
-  void step_by_call(std::size_t l, const CycleSmoother& smoother, std::size_t k) {
+  void step_apart(std::size_t l, const CycleSmoother& smoother, std::size_t k, const double* b) {
     State& s = states_[l];
     double* const z = levels_[l].scaled;
-    stages_.apply(*smoother.preconditioner, residual_of(l), z);
+    const double* const r = residual_of(l, b);
     Step step = step_of(smoother, k);
+    if (calls(smoother))
+      stages_.apply(*smoother.preconditioner, r, z);
+    else
+      stages_.run(levels_[l].a, Scaling{step.diagonal, r, z});
+    remove(l, levels_[l].null_space, z, z);
     step.diagonal = nullptr;  // M⁻¹ has been applied
     if (s.zero) return first_step(l, step, z);
     stages_.run(levels_[l].a, Update{step, z, solutions(s)});
@@ -179,11 +201,11 @@ class Application {
     s->first = false;
   }
 
-  const double* residual_of(std::size_t l) {
+  const double* residual_of(std::size_t l, const double* b) {
     const State& s = states_[l];
-    if (s.zero) return s.b;
+    if (s.zero) return b;
     double* const r = levels_[l].residual;
-    stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), s.b, s.x, r});
+    stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), b, s.x, r});
     return r;
   }
   /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a
@@ -195,7 +217,8 @@ class Application {
     s.x = levels_[l].x[0];
     s.other = levels_[l].x[1];
     const std::size_t most = stages_.joins_steps ? 1 : smoother.steps.size();
-    s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most && !calls(smoother);
+    s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most &&
+              !levels_[l].applies_apart(smoother);
     s.zero = !s.begun;
     s.first = s.begun;
   }

@@ -58,7 +58,7 @@ class Cycle::Impl {
 #if defined(__CUDACC__)
     if (context_.backend() == Backend::cuda) {
       const engine::detail::CurrentDevice current(context_.device());
-      return run(cycles::CudaStages{stream}, b, y);
+      return run(cycles::CudaStages{stream, {tiles_.data(), arrivals_.data()}}, b, y);
     }
 #endif
     static_cast<void>(stream);
@@ -91,9 +91,20 @@ class Cycle::Impl {
     to.before = from.before;
     to.after = from.after;
     to.visits = from.visits;
+    take_null_spaces(from, to);
     for (const CycleSmoother& one : {to.before, to.after}) {
       if (one.preconditioner != nullptr && !one.preconditioner->may_be_captured()) info_.may_be_captured = false;
     }
+  }
+  void take_null_spaces(const CycleLevel& from, cycles::Level& to) {
+    if (!from.null_space.is_empty()) to.null_space = cycles::Removed(context_, from.null_space, to.rows());
+    if (!from.left_null_space.is_empty())
+      to.left_null_space = cycles::Removed(context_, from.left_null_space, to.rows());
+#if defined(__CUDACC__)
+    if (context_.backend() == Backend::host || !to.removes() || tiles_.size() > 0) return;
+    tiles_ = engine::Array<double>(context_, std::size_t{krylov::NullSpaceDots::sums} * engine::LoopShape::most_tiles);
+    arrivals_ = engine::Array<std::uint32_t>(context_, 1);
+#endif
   }
   /// Of the levels from one to another, as many times as asked for; the first ones are the levels'. Returns from how
   /// many numbers on the next ones begin.
@@ -154,6 +165,8 @@ class Cycle::Impl {
 #if defined(__CUDACC__)
   std::optional<cycles::DenseOfStages> small_;
 #endif
+  engine::Array<double> tiles_;            ///< CUDA: of LoopScratch, where null spaces are removed
+  engine::Array<std::uint32_t> arrivals_;  ///< the same
   CycleInfo info_;
   bool begins_in_y_ = true;
 };

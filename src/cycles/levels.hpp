@@ -2,6 +2,7 @@
 /// The levels of a cycle, and how their rows are shared out.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "cycles/stages.hpp"
 #include "krylov/device.hpp"
 #include "krylov/shape.hpp"
+#include "krylov/system.hpp"
 #include "taskdag/cycle.hpp"
 #include "taskdag/engine/loop/host.hpp"
 #include "taskdag/engine/memory.hpp"
@@ -85,6 +87,27 @@ class SharedRows {
   std::unique_ptr<engine::HostFlow> flow_;
 };
 
+/// Vectors that are removed from others, in memory of the backend.
+class Removed {
+ public:
+  Removed() = default;
+  Removed(const Context& context, const CycleNullSpace& space, std::uint32_t rows) {
+    std::vector<const double*> all = space.vectors;
+    if (space.constant) all.insert(all.begin(), nullptr);
+    vectors_ = engine::Array<const double*>(context, all);
+    dots_ = engine::Array<double>(context, all.size());
+    space_ = {static_cast<std::uint32_t>(all.size()), vectors_.data(), dots_.data(),
+              1.0 / std::sqrt(static_cast<double>(rows))};
+  }
+  [[nodiscard]] const krylov::NullSpace& space() const { return space_; }
+  [[nodiscard]] bool any() const { return space_.count > 0; }
+
+ private:
+  engine::Array<const double*> vectors_;
+  engine::Array<double> dots_;
+  krylov::NullSpace space_;
+};
+
 /// A level, and vectors of it, which lie one after the other in memory that the cycle has.
 struct Level {
   SharedRows a;              ///< of the coarsest, where there is an inverse, that
@@ -96,10 +119,16 @@ struct Level {
   double* b = nullptr;  ///< not of the finest level, whose right-hand side is the caller's
   double* x[2] = {};    ///< of the finest level the first one alone; the other one is the caller's
   double* residual = nullptr;
-  double* scaled = nullptr;  ///< M⁻¹ r, where M is a call; else null
+  double* scaled = nullptr;  ///< M⁻¹ r, where M is applied apart; else null
+  double* rest = nullptr;    ///< of b without the left null space, where there is one
+  Removed null_space;        ///< from M⁻¹ r
+  Removed left_null_space;   ///< from right-hand sides
 
   [[nodiscard]] std::uint32_t rows() const { return a.count(); }
   [[nodiscard]] bool is_small() const;
+  [[nodiscard]] bool removes() const { return null_space.any() || left_null_space.any(); }
+  /// Whether M of the smoother is no part of a step's stage.
+  [[nodiscard]] bool applies_apart(const CycleSmoother& smoother) const;
   [[nodiscard]] bool leads_to_small() const { return interpolation.is_small() && restriction.is_small(); }
   /// How many numbers the vectors have.
   [[nodiscard]] std::size_t room(bool finest) const;
@@ -110,9 +139,13 @@ inline bool calls(const CycleSmoother& smoother) {
   return smoother.preconditioner != nullptr && smoother.preconditioner->diagonal() == nullptr;
 }
 
-inline bool Level::is_small() const { return a.is_small() && !calls(before) && !calls(after); }
+inline bool Level::applies_apart(const CycleSmoother& smoother) const { return calls(smoother) || removes(); }
+inline bool Level::is_small() const { return a.is_small() && !applies_apart(before) && !applies_apart(after); }
 inline std::size_t Level::room(bool finest) const {
-  return ((finest ? 2U : 4U) + (calls(before) || calls(after) ? 1U : 0U)) * std::size_t{rows()};
+  std::size_t vectors = finest ? 2 : 4;
+  if (applies_apart(before) || applies_apart(after)) ++vectors;
+  if (left_null_space.any()) ++vectors;
+  return vectors * rows();
 }
 inline void Level::put_vectors_to(double* memory, bool finest) {
   const auto take = [&](double** vector) { *vector = std::exchange(memory, memory + rows()); };
@@ -120,7 +153,8 @@ inline void Level::put_vectors_to(double* memory, bool finest) {
   take(&residual);
   if (!finest) take(&b);
   if (!finest) take(&x[1]);
-  if (calls(before) || calls(after)) take(&scaled);
+  if (applies_apart(before) || applies_apart(after)) take(&scaled);
+  if (left_null_space.any()) take(&rest);
 }
 
 }  // namespace taskdag::cycles

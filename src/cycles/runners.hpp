@@ -30,10 +30,11 @@ struct HostStages {
 struct CudaStages {
   static constexpr bool joins_steps = true;
   Stream stream;
+  engine::LoopScratch scratch;  ///< for the dots of null spaces alone
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
-    const engine::LoopScratch unused{};  // stages add nothing up
-    engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), unused, rows.row_threads()).stage(stage, rows.count());
+    engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads())
+        .stage(stage, rows.count());
   }
   void apply(LinearMap& map, const double* x, double* y) const { map.apply(x, y, stream); }
 };
@@ -50,6 +51,15 @@ struct WrittenStages {
 };
 #endif
 
+/// Vectors that a stage reads or writes; of those that remove a null space, with one vector of it.
+template <class S>
+constexpr int vectors_of() {
+  if constexpr (requires { S::vectors; })
+    return S::vectors;
+  else
+    return 3;
+}
+
 /// Does nothing but count.
 struct CountedStages {
   bool joins_steps;
@@ -58,7 +68,8 @@ struct CountedStages {
   void run(const SharedRows& rows, const S& /*stage*/) const {
     constexpr double bytes_of_entry = sizeof(double) + sizeof(Index);
     ++info.stages;
-    info.bytes_of_cycle += rows.count() * static_cast<double>(sizeof(double) * S::vectors);
+    info.bytes_of_cycle +=
+        rows.count() * static_cast<double>(sizeof(double) * static_cast<std::size_t>(vectors_of<S>()));
     if constexpr (engine::stage_has_parts<S>)
       info.bytes_of_cycle +=
           static_cast<double>(rows.entries()) * bytes_of_entry + static_cast<double>(rows.count() * sizeof(Offset));

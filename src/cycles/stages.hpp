@@ -149,7 +149,19 @@ struct Residual {
   }
 };
 
-/// A step of a smoother where M is a call and z = M⁻¹ r.
+/// z = M⁻¹ r, where M is a diagonal or the identity and the step is apart.
+struct Scaling {
+  static constexpr const char* name = "scaling";
+  static constexpr int vectors = 3;
+  const double* diagonal;  ///< of M⁻¹; null: the identity
+  const double* r;
+  double* z;
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    z[i] = diagonal != nullptr ? diagonal[i] * r[i] : r[i];
+  }
+};
+
+/// A step of a smoother where z = M⁻¹ r has been made apart.
 struct Update {
   static constexpr const char* name = "update";
   static constexpr int vectors = 4;

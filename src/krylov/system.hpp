@@ -321,14 +321,15 @@ struct NullSpaceDots {
     }
   }
 };
-/// y without them.
+/// y = x without them, where x is y or what the dots are of.
 struct NullSpaceRemoval {
   static constexpr const char* name = "null space removal";
   NullSpace space;
+  const double* x;
   double* y;
   std::uint32_t first;
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    double rest = y[i];
+    double rest = x[i];
     for (std::uint32_t k = first; k < space.count && k < first + NullSpaceDots::sums; ++k) {
       rest -= space.dots[k] * space.element(k, i);
     }
@@ -350,7 +351,7 @@ TASKDAG_TASK void precondition(Flow& flow, const System& system, const Calls& ca
   if (!called && system.diagonal_of_parts && part == Part::whole) flow.stage(Scale{system, y, y}, system.rows);
   for (std::uint32_t first = 0; first < system.null_space.count; first += NullSpaceDots::sums) {
     flow.stage(NullSpaceDots{system.null_space, y, first}, system.rows);
-    flow.stage(NullSpaceRemoval{system.null_space, y, first}, system.rows);
+    flow.stage(NullSpaceRemoval{system.null_space, y, y, first}, system.rows);
   }
 }
 

@@ -416,6 +416,48 @@ TEST_P(Multigrid, MeetsNumbersThatAreNotFinite) {
   }
 }
 
+/// The KSP of a singular matrix with its null space attached. symmetric: PETSc is told, and takes that space for the
+/// transposed matrix' too.
+MakeCase of_singular(MatType type, bool constant, bool symmetric) {
+  return [=](const std::string& options) {
+    const std::vector<double> null = null_vector(plane().rows, constant);
+    Case made = make_case(singular(plane(), null), type, options);
+    if (symmetric) ok(MatSetOption(made.a, MAT_SYMMETRIC, PETSC_TRUE));
+    attach(made, null, constant);
+    return made;
+  };
+}
+
+TEST_P(Multigrid, RemovesNullSpaces) {
+  for (const bool constant : {true, false}) {
+    for (const bool symmetric : {true, false}) {
+      const MakeCase make = of_singular(type(), constant, symmetric);
+      const std::string gamg = kGamg + "-mg_coarse_pc_type svd -ksp_type ";
+      SCOPED_TRACE(std::string(constant ? "constant" : "another vector") + (symmetric ? ", symmetric" : ""));
+      expect_same_cycles(make, gamg + "cg " + kJacobi);
+      expect_same_cycles(make, gamg + "gmres -mg_levels_ksp_max_it 3 " + kJacobi);
+      const ScopedOptions rows("-mat_no_inode");
+      expect_same_cycles(make, gamg + "gmres -mat_no_inode -mg_levels_pc_type sor -mg_levels_ksp_type richardson ");
+    }
+  }
+}
+
+/// Another null space between two solves, of which PETSc does not tell the matrix.
+TEST_P(Multigrid, FollowsTheNullSpace) {
+  const auto exchange = [](Case& with) {
+    OwnedNullSpace other;
+    Vec vector = nullptr;
+    const OwnedVec any = make_vector(with.a, 5.0);
+    vector = any;
+    ok(VecNormalize(vector, nullptr));
+    ok(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &vector, other.out()));
+    ok(MatSetNullSpace(with.a, other));
+  };
+  const auto take_away = [](Case& with) { ok(MatSetNullSpace(with.a, nullptr)); };
+  const std::string options = "-ksp_type gmres " + kJacobi + kGamg;
+  expect_same_steps(of_matrix(plane(), type()), options, {nothing, exchange, nothing, exchange, take_away});
+}
+
 /// PETSc's solver says that it has failed, or gives numbers without meaning: the inverse would be one of those.
 TEST_P(Multigrid, LeavesASingularCoarseOperatorToPetsc) {
   const CsrMatrix a = singular(plane(), null_vector(plane().rows, true));
