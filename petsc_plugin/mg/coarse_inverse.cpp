@@ -33,6 +33,7 @@ PetscErrorCode CoarseInverse::solve(KSP solver, Vec b, Vec x, std::vector<double
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
     const PetscScalar* elements = nullptr;
     PetscCall(VecSet(b, 0.0));
+    PetscCall(VecSet(x, 0.0));  // where the solver is told of a guess
     PetscCall(VecSetValue(b, column, 1.0, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(b));
     PetscCall(VecAssemblyEnd(b));

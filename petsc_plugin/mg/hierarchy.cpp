@@ -37,7 +37,8 @@ PetscErrorCode see_smoother(KSP ksp, int level, const char* name, bool from_solu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The coarsest one, whose solver may be any that is linear.
+/// The coarsest one, whose solver may be any that is linear. Where PETSc is told that it goes on from a guess, as by
+/// KSPSetComputeInitialGuess(), that is the zero which each cycle begins with.
 PetscErrorCode see_inverted(PC pc, Hierarchy::LevelSeen* seen, Reason* why_not) {
   PetscFunctionBegin;
   KSP const solver = level_of(pc, 0).smoothd;
@@ -53,7 +54,6 @@ PetscErrorCode see_inverted(PC pc, Hierarchy::LevelSeen* seen, Reason* why_not) 
   PetscCall(read_state(made_of, &seen->before.map.matrix));
   if (failed != PC_NOERROR) refuse("has failed");
   if (solver->numbermonitors > 0) refuse("has a monitor");
-  if (!solver->guess_zero) refuse("is preonly and is given a guess");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
