@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "boundary.hpp"
 #include "events.hpp"
@@ -23,12 +24,90 @@ double largest_row_sum(const std::vector<double>& matrix, std::size_t rows) {
   return largest;
 }
 
-}  // namespace
-
-PetscErrorCode CoarseInverse::solve(KSP solver, Vec b, Vec x, std::vector<double>* inverse, bool* failed) {
+/// x without its part along v, where what is orthogonal to w stays: x −= v wᵀx / wᵀv.
+PetscErrorCode remove_along(Vec v, Vec w, Vec x) {
   PetscFunctionBegin;
+  PetscScalar part = 0.0;
+  PetscScalar scale = 0.0;
+  PetscCall(VecDot(x, w, &part));
+  PetscCall(VecDot(v, w, &scale));
+  PetscCall(VecAXPY(x, -part / scale, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of length 1, by inverse iteration; null where the solver cannot solve the transposed system.
+PetscErrorCode find_singular_vector(KSP solver, bool transposed, Vec* vector) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  PetscBool there = PETSC_TRUE;
+  Held<Vec> b;
+  Held<Vec> x;
+  if (transposed) PetscCall(PCApplyTransposeExists(solver->pc, &there));
+  if (!there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(solver, &a, nullptr));
+  PetscCall(MatCreateVecs(a, x.out(), b.out()));
   PetscInt rows = 0;
   PetscCall(VecGetSize(b, &rows));
+  for (PetscInt i = 0; i < rows; ++i)
+    PetscCall(VecSetValue(b, i, 1.0 + 0.1 * static_cast<double>(i % 7), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(b));
+  PetscCall(VecAssemblyEnd(b));
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(VecSet(x, 0.0));
+    PetscCall((transposed ? KSPSolveTranspose : KSPSolve)(solver, b, x));
+    PetscCall(VecNormalize(x, nullptr));
+    PetscCall(VecCopy(x, b));
+  }
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(x.get())));
+  *vector = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether what a coarsest vector is on the finest level lies in the null space that is removed there.
+PetscErrorCode is_removed(PC mg, Vec coarsest, bool* removed) {
+  PetscFunctionBegin;
+  constexpr double most_left = 1e-6;  // of a unit; what is left stays in the preconditioner
+  const int finest = levels_of(mg) - 1;
+  Mat a = nullptr;
+  MatNullSpace space = nullptr;
+  Held<Vec> vector;
+  PetscReal left = 0.0;
+  *removed = false;
+  PetscCall(KSPGetOperators(level_of(mg, finest).smoothd, &a, nullptr));
+  PetscCall(MatGetNullSpace(a, &space));
+  if (!space || finest == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(vector.share(coarsest));
+  for (int level = 1; level <= finest; ++level) {
+    Held<Vec> finer;
+    PetscCall(KSPGetOperators(level_of(mg, level).smoothd, &a, nullptr));
+    PetscCall(MatCreateVecs(a, finer.out(), nullptr));
+    PetscCall(MatInterpolate(level_of(mg, level).interpolate, vector, finer));
+    PetscCall(vector.share(finer));
+  }
+  PetscCall(VecNormalize(vector, nullptr));
+  PetscCall(MatNullSpaceRemove(space, vector));
+  PetscCall(VecNorm(vector, NORM_2, &left));
+  *removed = left <= most_left;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+/// The vectors that make the operator and its transpose nearly singular, of length 1; null: none is known.
+struct CoarseInverse::Singular {
+  Held<Vec> right;
+  Held<Vec> left;
+};
+
+PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  Held<Vec> b;
+  Held<Vec> x;
+  PetscInt rows = 0;
+  PetscCall(KSPGetOperators(solver, &a, nullptr));
+  PetscCall(MatGetSize(a, &rows, nullptr));
+  PetscCall(MatCreateVecs(a, x.out(), b.out()));
   for (PetscInt column = 0; column < rows && !*failed; ++column) {
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
     const PetscScalar* elements = nullptr;
@@ -37,8 +116,10 @@ PetscErrorCode CoarseInverse::solve(KSP solver, Vec b, Vec x, std::vector<double
     PetscCall(VecSetValue(b, column, 1.0, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(b));
     PetscCall(VecAssemblyEnd(b));
+    if (singular.right) PetscCall(remove_along(singular.right, singular.left, b));
     PetscCall(KSPSolve(solver, b, x));
     PetscCall(KSPGetConvergedReason(solver, &reason));
+    if (singular.right) PetscCall(remove_along(singular.right, singular.right, x));
     *failed = reason < 0;
     PetscCall(VecGetArrayRead(x, &elements));
     for (PetscInt row = 0; row < rows; ++row)
@@ -49,24 +130,39 @@ PetscErrorCode CoarseInverse::solve(KSP solver, Vec b, Vec x, std::vector<double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseInverse::find(KSP solver, const Context& context, const Refusal& refuse) {
+/// growth: not finite where the solver has failed.
+PetscErrorCode CoarseInverse::measure(KSP solver, const Singular& singular, std::vector<double>* inverse,
+                                      double* growth) {
   PetscFunctionBegin;
   Mat a = nullptr;
   PetscInt rows = 0;
   PetscReal norm = 0.0;
-  Held<Vec> b;
-  Held<Vec> x;
-  std::vector<double> inverse;
   bool failed = false;
   PetscCall(KSPGetOperators(solver, &a, nullptr));
   PetscCall(MatGetSize(a, &rows, nullptr));
   PetscCall(MatNorm(a, NORM_INFINITY, &norm));
-  PetscCall(MatCreateVecs(a, x.out(), b.out()));
   const auto size = static_cast<std::size_t>(rows);
-  PetscCall(guarded([&] { inverse.resize(size * size); }));
-  PetscCall(solve(solver, b, x, &inverse, &failed));
-  const double growth = norm * largest_row_sum(inverse, size);
-  if (failed || !std::isfinite(growth)) refuse("has failed");
+  PetscCall(guarded([&] { inverse->resize(size * size); }));
+  PetscCall(solve(solver, singular, inverse, &failed));
+  *growth = failed ? std::numeric_limits<double>::infinity() : norm * largest_row_sum(*inverse, size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CoarseInverse::find(PC mg, const Context& context, const Refusal& refuse) {
+  PetscFunctionBegin;
+  KSP const solver = level_of(mg, 0).smoothd;
+  Singular singular;
+  double growth = 0.0;
+  std::vector<double> inverse;
+  PetscCall(measure(solver, singular, &inverse, &growth));
+  if (std::isfinite(growth) && growth > most_growth) {
+    bool removed = false;
+    PetscCall(find_singular_vector(solver, false, singular.right.out()));
+    PetscCall(is_removed(mg, singular.right, &removed));
+    if (removed) PetscCall(find_singular_vector(solver, true, singular.left.out()));
+    if (singular.left) PetscCall(measure(solver, singular, &inverse, &growth));
+  }
+  if (!std::isfinite(growth)) refuse("has failed");
   if (growth > most_growth) refuse("is of an operator that is singular or nearly so");
   const std::size_t bytes = inverse.size() * sizeof(double);
   PetscCall(guarded([&] {

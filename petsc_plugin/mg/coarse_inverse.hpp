@@ -17,15 +17,19 @@ class CoarseInverse {
   /// Above, the inverse takes longer to be found and to be multiplied by than a solve takes.
   static constexpr PetscInt most_rows = 1000;
 
-  /// Solves for the columns of the identity. Refuses an operator that is singular or nearly so, whose inverse would
-  /// lose the digits that a solve keeps.
-  PetscErrorCode find(KSP solver, const Context& context, const Refusal& refuse);
+  /// Solves for the columns of the identity, by the solver of a PCMG's coarsest level. An inverse of an operator that
+  /// is singular or nearly so would lose the digits that a solve keeps. Where one vector makes it so, and what is
+  /// interpolated of that is removed on the finest level, the inverse is found without that vector; else it is refused.
+  PetscErrorCode find(PC mg, const Context& context, const Refusal& refuse);
   /// Row by row, in memory of the context.
   [[nodiscard]] const double* elements() const { return static_cast<const double*>(inverse_.data()); }
   PetscErrorCode reset();
 
  private:
-  static PetscErrorCode solve(KSP solver, Vec b, Vec x, std::vector<double>* inverse, bool* failed);
+  struct Singular;
+
+  static PetscErrorCode solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed);
+  static PetscErrorCode measure(KSP solver, const Singular& singular, std::vector<double>* inverse, double* growth);
 
   engine::Memory inverse_;
   int device_ = -1;

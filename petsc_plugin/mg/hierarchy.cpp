@@ -246,7 +246,7 @@ PetscErrorCode Hierarchy::bring_smoothers(PC pc, const Seen& seen, Reason* why_n
     const PC_MG_Levels& own = level_of(pc, level);
     const Refusal refuse(level, preconditioner_name, why_not);
     if (level == 0 && seen.inverts) {
-      PetscCall(inverse_.find(own.smoothd, context, Refusal(0, solver_name, why_not)));
+      PetscCall(inverse_.find(pc, context, Refusal(0, solver_name, why_not)));
       continue;
     }
     PetscCall(levels_[k]->before.bring(own.smoothd->pc, context, refuse));
