@@ -30,6 +30,17 @@ class PythonModule(unittest.TestCase):
         petsctaskdag.set(pc, **values)
         self.assertEqual({name: petsctaskdag.get(pc, name) for name in values}, values)
 
+    def test_has_multigrid_inside(self):
+        pc = taskdag_pc()
+        petsctaskdag.set(pc, type="mg", mg_pc_type="mg")
+        inner = petsctaskdag.get_mg(pc)
+        self.assertEqual((inner.getType(), inner.getOptionsPrefix()), ("mg", "pc_taskdag_mg_"))
+        own = PETSc.PC().create()
+        petsctaskdag.set_mg(pc, own)
+        self.assertEqual(petsctaskdag.get_mg(pc).handle, own.handle)
+        petsctaskdag.set_mg(pc, None)
+        self.assertNotEqual(petsctaskdag.get_mg(pc).handle, own.handle)
+
     def test_refuses_what_it_does_not_know(self):
         pc = taskdag_pc()
         with self.assertRaisesRegex(TypeError, "not a KSP"):
