@@ -8,7 +8,7 @@ namespace taskdag::petsc {
 namespace {
 
 /// In the order of MgType.
-constexpr std::array type_names{PCGAMG, PCMG, PCHMG};
+constexpr std::array inner_type_names{PCGAMG, PCMG, PCHMG};
 
 PetscErrorCode find_inner(PC pc, PC* inner) {
   PetscFunctionBegin;
@@ -21,7 +21,7 @@ PetscErrorCode find_inner(PC pc, PC* inner) {
 PetscErrorCode set_inner_type(PC pc, PC inner) {
   PetscFunctionBegin;
   const MgType type = settings_of(pc).mg_pc_type;
-  PetscCall(PCSetType(inner, type_names.at(static_cast<std::size_t>(type))));
+  PetscCall(PCSetType(inner, inner_type_names.at(static_cast<std::size_t>(type))));
   inner_mg_of(pc).type = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
