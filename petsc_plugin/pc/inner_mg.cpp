@@ -18,7 +18,7 @@ PetscErrorCode find_inner(PC pc, PC* inner) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_inner_type(PC pc, PC inner) {
+PetscErrorCode give_type(PC pc, PC inner) {
   PetscFunctionBegin;
   const MgType type = settings_of(pc).mg_pc_type;
   PetscCall(PCSetType(inner, inner_type_names.at(static_cast<std::size_t>(type))));
@@ -35,7 +35,8 @@ PetscErrorCode make_inner(PC pc, PC* inner) {
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PCSetOptionsPrefix(*inner, prefix));
   PetscCall(PCAppendOptionsPrefix(*inner, "pc_taskdag_mg_"));
-  PetscCall(set_inner_type(pc, *inner));
+  PetscCall(give_type(pc, *inner));
+  PetscCall(PCSetReusePreconditioner(*inner, pc->reusepreconditioner));
   inner_mg_of(pc) = {.type = inner_mg_of(pc).type};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,13 +50,22 @@ PetscErrorCode give_operators(PC pc, PC inner) {
 
 /// PCSetCoordinates(), which smoothed aggregation makes rigid body modes of. As for all preconditioners of PETSc, they
 /// come after the matrix; a type that has no use for them ignores them.
-PetscErrorCode set_inner_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscReal* coordinates) {
+PetscErrorCode set_coordinates(PC pc, PetscInt dimension, PetscInt nodes, PetscReal* coordinates) {
   PetscFunctionBegin;
   PC inner = nullptr;
   if (settings_of(pc).type != PC_TASKDAG_MG) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_inner_mg(pc, &inner));
   PetscCall(give_operators(pc, inner));
   PetscCall(PCSetCoordinates(inner, dimension, nodes, coordinates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PCSetReusePreconditioner(), which multigrid of newer releases hands on to its finest smoother.
+PetscErrorCode set_reuse(PC pc, PetscBool reuse) {
+  PetscFunctionBegin;
+  PC inner = nullptr;
+  PetscCall(find_inner(pc, &inner));
+  if (inner) PetscCall(PCSetReusePreconditioner(inner, reuse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +95,7 @@ PetscErrorCode prepare_inner_mg(PC pc, PC* inner) {
   PetscFunctionBegin;
   InnerMg& known = inner_mg_of(pc);
   PetscCall(get_inner_mg(pc, inner));
-  if (!known.given && known.type != settings_of(pc).mg_pc_type) PetscCall(set_inner_type(pc, *inner));
+  if (!known.given && known.type != settings_of(pc).mg_pc_type) PetscCall(give_type(pc, *inner));
   PetscCall(give_operators(pc, *inner));
   PetscCall(PCSetErrorIfFailure(*inner, pc->erroriffailure));
   if (known.reads(pc)) PetscCall(PCSetFromOptions(*inner));
@@ -104,7 +114,8 @@ PetscErrorCode reset_inner_mg(PC pc) {
 PetscErrorCode compose_inner_mg(PC pc, bool present) {
   PetscFunctionBegin;
   auto* const object = reinterpret_cast<PetscObject>(pc);
-  PetscCall(PetscObjectComposeFunction(object, "PCSetCoordinates_C", present ? set_inner_coordinates : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCSetCoordinates_C", present ? set_coordinates : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "PCSetReusePreconditioner_C", present ? set_reuse : nullptr));
   if (!present) PetscCall(PetscObjectCompose(object, kInnerMg, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
