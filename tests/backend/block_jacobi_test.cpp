@@ -74,7 +74,7 @@ TEST_P(BlockJacobiTest, SweepsMatchTheReference) {
   for (const test::Problem& problem : problems()) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     for (const auto& [kind, blocks] : kinds_of_blocks(graph_blocks(problem.a, 0), problem.a.rows)) {
-      for (const int sweeps : {1, 2, 3}) {
+      for (const int sweeps : test::kSanitized ? std::vector{1, 3} : std::vector{1, 2, 3}) {
         const BlockJacobiOptions options{.sweeps = sweeps, .damping = sweeps == 1 ? 1.0 : 0.6};
         BlockJacobi j = make(problem.a, blocks, options);
         const FactorStatus status = load(j, problem.a);

@@ -26,11 +26,21 @@ Index some_vertex(const CsrMatrix& graph) {
 
 class GraphAlgorithms : public test::GraphTest {};
 
+/// Under a sanitizer each problem has a third of the forms, another third than the problem before.
+std::vector<Form> forms_of(std::size_t problem, Backend backend) {
+  constexpr std::size_t kStep = test::kSanitized ? 3 : 1;
+  const std::vector<Form> all = test::graph_forms(backend);
+  std::vector<Form> forms;
+  for (std::size_t f = problem % kStep; f < all.size(); f += kStep) forms.push_back(all[f]);
+  return forms;
+}
+
 TEST_P(GraphAlgorithms, DepthsAreTheSerialOnes) {
+  std::size_t number = 0;
   for (const test::GraphProblem& problem : test::graph_problems()) {
     const Index source = some_vertex(problem.graph);
     const std::vector<Index> expected = graph::reference_bfs(problem.graph.pattern(), source);
-    for (const Form& form : test::graph_forms(GetParam().backend)) {
+    for (const Form& form : forms_of(number++, GetParam().backend)) {
       SCOPED_TRACE(problem.name + ", " + graph::describe(form));
       const auto bfs = graph::make_bfs(context(), problem.graph.pattern(), source, form);
       for (int repeat = 0; repeat < 2; ++repeat) {
@@ -42,15 +52,11 @@ TEST_P(GraphAlgorithms, DepthsAreTheSerialOnes) {
 }
 
 TEST_P(GraphAlgorithms, RanksAreWithinTheToleranceOfTheFixedPoint) {
-  // Under a sanitizer each problem has a third of the forms, another third than the problem before.
-  constexpr std::size_t kStep = test::kSanitized ? 3 : 1;
   const graph::PagerankOptions options;
-  const std::vector<Form> forms = test::graph_forms(GetParam().backend);
   std::size_t number = 0;
   for (const test::GraphProblem& problem : test::graph_problems()) {
     const std::vector<double> expected = graph::reference_pagerank(problem.graph.pattern(), options);
-    for (std::size_t f = number++ % kStep; f < forms.size(); f += kStep) {
-      const Form& form = forms[f];
+    for (const Form& form : forms_of(number++, GetParam().backend)) {
       SCOPED_TRACE(problem.name + ", " + graph::describe(form));
       const auto pagerank = graph::make_pagerank(context(), problem.graph.pattern(), options, form);
       for (int repeat = 0; repeat < (test::kSanitized ? 1 : 2); ++repeat) {
@@ -93,12 +99,13 @@ TEST_P(GraphAlgorithms, RanksAreRightHoweverLittleIsScanned) {
 }
 
 TEST_P(GraphAlgorithms, NeighboursHaveDifferentColours) {
+  std::size_t number = 0;
   for (const test::GraphProblem& problem : test::graph_problems()) {
     Offset degree = 0;
     for (Index v = 0; v < problem.graph.rows; ++v) {
       degree = std::max(degree, problem.graph.row_offsets.data()[v + 1] - problem.graph.row_offsets.data()[v]);
     }
-    for (const Form& form : test::graph_forms(GetParam().backend)) {
+    for (const Form& form : forms_of(number++, GetParam().backend)) {
       SCOPED_TRACE(problem.name + ", " + graph::describe(form));
       const auto colouring = graph::make_colouring(context(), problem.graph.pattern(), form);
       for (int repeat = 0; repeat < 2; ++repeat) {

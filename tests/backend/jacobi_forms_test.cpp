@@ -113,7 +113,9 @@ TEST_P(JacobiFormsTest, TilesGiveTheBitsOfKernels) {
           continue;
         }
         EXPECT_EQ(tiles->form(), form);
-        for (int repeat = 0; repeat < 3; ++repeat) EXPECT_TRUE(test::same_bits(apply(*tiles, b), expected));
+        for (int repeat = 0; repeat < (test::kSanitized ? 1 : 3); ++repeat) {
+          EXPECT_TRUE(test::same_bits(apply(*tiles, b), expected));
+        }
         EXPECT_TRUE(test::same_bits(apply(*tiles, b, true), apply(plain, b, true)));
         ++done;
       }

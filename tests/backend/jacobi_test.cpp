@@ -35,7 +35,7 @@ TEST_P(JacobiTest, SweepsMatchTheReference) {
     const std::vector<double> b = test::right_hand_side(problem.a.rows);
     for (const JacobiDiagonal kind : kDiagonals) {
       for (const bool absolute : {false, true}) {
-        for (const int sweeps : {1, 2, 3, 4}) {
+        for (const int sweeps : test::kSanitized ? std::vector{1, 4} : std::vector{1, 2, 3, 4}) {
           for (const double damping : {1.0, 0.8, -0.5}) {
             if ((sweeps > 2 || test::kSanitized) && damping == 1.0) continue;
             const JacobiOptions options{.sweeps = sweeps, .damping = damping, .diagonal = kind, .absolute = absolute};

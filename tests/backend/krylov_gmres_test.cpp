@@ -6,6 +6,7 @@
 
 #include "krylov_fixture.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 
 namespace taskdag {
 namespace {
@@ -257,7 +258,7 @@ TEST_P(KrylovGmresTest, EveryFormGivesTheSameBits) {
           SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + name_of(with) + ", " + to_string(form));
           Krylov k = krylov(*s, options_of(kind, basis, 9, form));
           EXPECT_EQ(k.info().form, form);
-          for (int repeat = 0; repeat < 20; ++repeat) {
+          for (int repeat = 0; repeat < 20 / test::kReduction; ++repeat) {
             const Solved solved = solve(k, b, {.relative = 1e-9, .iterations = 14});
             if (!first) first = solved;
             ASSERT_EQ(solved.x, first->x);

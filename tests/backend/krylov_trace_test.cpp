@@ -13,6 +13,7 @@
 
 #include "krylov_ranks.hpp"
 #include "problems.hpp"
+#include "support/effort.hpp"
 #include "taskdag/engine/trace.hpp"
 #include "unit/scratch_file.hpp"
 
@@ -135,7 +136,7 @@ std::string text_of(const KrylovOptions& options, With with, KrylovForm form) {
 TEST_P(KrylovTrace, EveryMethodHasItsStagesAndTheBitsOfASolveWithout) {
   const CsrMatrix a = test::grid(60);  // enough for eight threads
   const std::vector<double> b = test::right_hand_side(a.rows);
-  const KrylovTolerances tolerances{.relative = 1e-7, .iterations = 30};
+  const KrylovTolerances tolerances{.relative = 1e-7, .iterations = test::kSanitized ? 10 : 30};
   for (const KrylovOptions& method : test::all_methods()) {
     for (const With with : kPreconditioners) {
       auto s = system(a, with);

@@ -12,6 +12,7 @@
 #include "base/first_number.hpp"
 #include "fault/subject.hpp"
 #include "fault/watchdog.hpp"
+#include "support/effort.hpp"
 #include "taskdag/engine/static/memory.hpp"
 
 namespace taskdag::test {
@@ -61,11 +62,13 @@ class WrapTest : public testing::TestWithParam<Backend> {
 
   /// run(): results of an object that it makes.
   template <class Run>
-  static void expect_same_across(const std::string& name, const Run& run) {
+  void expect_same_across(const std::string& name, const Run& run) {
     watch(name);
     const std::vector<double> all = run();
     const std::vector<double> one(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / kSolves));
+    int number = first_++;
     for (const std::uint32_t start : kStarts) {
+      if (kSanitized && number++ % 3 != 0) continue;  // each start still, not with each subject
       watch(name + " from " + std::to_string(start));
       const Numbers numbers(start);
       const std::vector<double> found = run();
@@ -80,6 +83,7 @@ class WrapTest : public testing::TestWithParam<Backend> {
 
  private:
   std::unique_ptr<DeviceStream> device_;
+  int first_ = 0;  ///< subject of expect_same_across()
 };
 
 TEST_P(WrapTest, SolvesOfEverySchedule) {
