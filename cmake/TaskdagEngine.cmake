@@ -21,7 +21,11 @@ endif()
 # Relocatable code is slower where kernels call what is not inlined: the target has programs and no other kernels.
 function(taskdag_engine_program target)
   if(TASKDAG_CUDA_FOUND)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    set(files ${ARGN})
+    if(TASKDAG_UNITY_CUDA)
+      taskdag_programs_together(files ${target} ${ARGN})
+    endif()
+    set_source_files_properties(${files} PROPERTIES LANGUAGE CUDA)
     set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ${TASKDAG_DEVICE_LINK} CUDA_RUNTIME_LIBRARY Static)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)
     # A thread of 1024 has 64 registers. Where functions are not put inside their callers, for a debugger or to compile
@@ -32,6 +36,27 @@ function(taskdag_engine_program target)
     endif()
     target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CUDA>,${calls_functions}>:-maxrregcount=64>)
   endif()
+endfunction()
+
+# taskdag_programs_together(OUT TARGET FILE...): in the target files of the build's, which hold four of the files each, take
+# their place; OUT: the build's. CMake puts no CUDA sources together, and nvcc takes longer for the engine's headers than
+# for a program.
+function(taskdag_programs_together out target)
+  set(left ${ARGN})
+  get_target_property(sources ${target} SOURCES)
+  string(REPLACE "${CMAKE_CURRENT_SOURCE_DIR}/" "" sources "${sources}")
+  list(REMOVE_ITEM sources ${left})
+  set(made "")
+  while(left)
+    list(SUBLIST left 0 4 batch)
+    list(REMOVE_ITEM left ${batch})
+    list(LENGTH made number)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_programs_${number}.cpp")
+    taskdag_write_together("${file}" ${batch})
+    list(APPEND made "${file}")
+  endwhile()
+  set_property(TARGET ${target} PROPERTY SOURCES ${sources} ${made})
+  set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
 # taskdag_device_link(LIBRARY): a shared library that holds objects of engine programs. Their device code is linked inside

@@ -38,7 +38,7 @@ function(taskdag_layer name)
 endfunction()
 
 # taskdag_room(TARGET [SOURCES ...] [CUDA_SOURCES ...] [CUDA_ALONE ...] [NO_CUDA_SOURCES ...]): sources of this folder for a
-# layer. CUDA_ALONE: CUDA sources whose names clash with the others' where TASKDAG_UNITY_CUDA compiles these together.
+# layer. CUDA_ALONE: CUDA sources whose names clash with others' where TASKDAG_UNITY_CUDA compiles a layer's together.
 function(taskdag_room target)
   cmake_parse_arguments(arg "" "" "SOURCES;CUDA_SOURCES;CUDA_ALONE;NO_CUDA_SOURCES" ${ARGN})
   set(sources ${arg_SOURCES})
@@ -46,7 +46,7 @@ function(taskdag_room target)
     list(APPEND sources ${arg_CUDA_ALONE})
     list(APPEND sources ${arg_CUDA_SOURCES})
     if(TASKDAG_UNITY_CUDA)
-      taskdag_cuda_together(sources "${arg_CUDA_SOURCES}")
+      taskdag_cuda_together(${target} sources "${arg_CUDA_SOURCES}")
     endif()
   else()
     list(APPEND sources ${arg_NO_CUDA_SOURCES})
@@ -55,16 +55,24 @@ function(taskdag_room target)
   target_sources(${target} PRIVATE ${sources})
 endfunction()
 
-# taskdag_cuda_together(OUT FILES): in the list OUT one file of the build's takes the place of those .cu of FILES.
-function(taskdag_cuda_together out files)
+# taskdag_cuda_together(TARGET OUT FILES): in the list OUT one file of the build's, which holds those .cu of all rooms of
+# the layer, takes the place of those of FILES. The first room brings it; what it holds is known once all have been read.
+function(taskdag_cuda_together target out files)
   list(FILTER files INCLUDE REGEX "\\.cu$")
-  list(LENGTH files count)
-  if(count LESS 2)
+  if(NOT files)
     return()
   endif()
   list(REMOVE_ITEM ${out} ${files})
-  taskdag_write_together("${CMAKE_CURRENT_BINARY_DIR}/together.cu" ${files})
-  set(${out} ${${out}} "${CMAKE_CURRENT_BINARY_DIR}/together.cu" PARENT_SCOPE)
+  get_target_property(others ${target} TASKDAG_CUDA_TOGETHER)
+  if(NOT others)
+    get_target_property(folder ${target} BINARY_DIR)
+    file(GENERATE OUTPUT "${folder}/together.cu"
+      CONTENT "$<JOIN:$<TARGET_PROPERTY:${target},TASKDAG_CUDA_TOGETHER>,\n>\n")
+    list(APPEND ${out} "${folder}/together.cu")
+  endif()
+  list(TRANSFORM files REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"")
+  set_property(TARGET ${target} APPEND PROPERTY TASKDAG_CUDA_TOGETHER ${files})
+  set(${out} ${${out}} PARENT_SCOPE)
 endfunction()
 
 # taskdag_write_together(FILE SOURCES...): a file that holds sources of this folder.

@@ -13,7 +13,7 @@ if(TASKDAG_TESTS OR TASKDAG_EXAMPLES)
 endif()
 option(TASKDAG_UNITY "Compile sources of a target together, eight at a time: for checks" OFF)
 option(TASKDAG_UNITY_PETSC "Compile sources of the PETSc plugin together: for checks" OFF)
-option(TASKDAG_UNITY_CUDA "Compile the library's CUDA sources of a folder together: for checks" OFF)
+option(TASKDAG_UNITY_CUDA "Compile CUDA sources of a layer or a program together: for checks" OFF)
 set(TASKDAG_SANITIZE "" CACHE STRING "Sanitizers for the whole build: empty, address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -8,14 +8,14 @@ using cuda::element;
 using cuda::element_blocks;
 using cuda::kElementBlock;
 
-__device__ Index at(const Index* index, Index i) { return index != nullptr ? index[i] : i; }
+__device__ Index index_at(const Index* index, Index i) { return index != nullptr ? index[i] : i; }
 
 /// Results of a sweep by row.
 struct Result {
   const double* value;
   const Index* index;
   explicit Result(const Sweep& sweep) : value(sweep.result()), index(sweep.result_index()) {}
-  __device__ double operator()(Index i) const { return value[at(index, i)]; }
+  __device__ double operator()(Index i) const { return value[index_at(index, i)]; }
 };
 
 __global__ void take_factors(Index places, const Index* row, ProductRows rows, double* middle, double* scale) {
@@ -28,7 +28,7 @@ __global__ void take_factors(Index places, const Index* row, ProductRows rows, d
 
 __global__ void find_first(Index places, const Index* row, const Index* result_index, Index* first_index) {
   const auto p = static_cast<Index>(element());
-  if (p < places) first_index[p] = row[p] < 0 ? -1 : at(result_index, row[p]);
+  if (p < places) first_index[p] = row[p] < 0 ? -1 : index_at(result_index, row[p]);
 }
 
 __global__ void rows_kernel(Index n, const double* e, const double* d, const Index* order, double* middle,
@@ -37,17 +37,17 @@ __global__ void rows_kernel(Index n, const double* e, const double* d, const Ind
   if (i >= n) return;
   const double pivot = e[i];
   if (scale == nullptr) {
-    middle[i] = 2.0 - d[at(order, i)] / pivot;
+    middle[i] = 2.0 - d[index_at(order, i)] / pivot;
     return;
   }
-  middle[i] = 2.0 * pivot - d[at(order, i)];
+  middle[i] = 2.0 * pivot - d[index_at(order, i)];
   scale[i] = 1.0 / pivot;
 }
 
 __global__ void right_kernel(Index n, ProductRows rows, const Index* order, const double* v, Result first,
                              double* right) {
   const auto i = static_cast<Index>(element());
-  if (i < n) right[at(order, i)] = v[at(order, i)] - rows.middle[i] * (rows.share * first(i));
+  if (i < n) right[index_at(order, i)] = v[index_at(order, i)] - rows.middle[i] * (rows.share * first(i));
 }
 
 __global__ void sum_kernel(Index n, ProductRows rows, const Index* order, Result first, Result second, double* y,
@@ -56,7 +56,7 @@ __global__ void sum_kernel(Index n, ProductRows rows, const Index* order, Result
   if (i >= n) return;
   const double scale = rows.scale != nullptr ? rows.scale[i] : 1.0;
   const double value = rows.share * first(i) + scale * second(i);
-  y[at(order, i)] = value;
+  y[index_at(order, i)] = value;
   if (!isfinite(value)) *non_finite = 1;
 }
 

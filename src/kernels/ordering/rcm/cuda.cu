@@ -25,7 +25,7 @@ using cuda::kElementBlock;
 using cuda::ScratchArray;
 using cuda::with_scratch;
 
-constexpr Index kNone = 0x7FFFFFFF;
+constexpr Index kNoNode = 0x7FFFFFFF;
 
 /// What is known of each component, at the index of its root.
 struct Components {
@@ -39,10 +39,10 @@ struct Components {
 __global__ void clear_components(Index nodes, Components components) {
   const auto v = static_cast<Index>(element());
   if (v >= nodes) return;
-  components.least_node[v] = kNone;
+  components.least_node[v] = kNoNode;
   components.depth[v] = -1;
   components.reached[v] = -1;
-  components.farthest[v] = kNone;
+  components.farthest[v] = kNoNode;
   components.settled[v] = false;
 }
 
@@ -102,7 +102,7 @@ __global__ void decide(Index count, const Index* roots, bool ordered, Components
   starts[index] = components.farthest[r];
   components.depth[r] = components.reached[r];
   components.reached[r] = -1;
-  components.farthest[r] = kNone;
+  components.farthest[r] = kNoNode;
 }
 
 /// The positions of nodes whose component has settled in this walk or an earlier one: the latter are not in the queue.

@@ -40,13 +40,13 @@ void launch(const many::SolveParameters& p, Index levels, cudaStream_t stream) {
   cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, many::level_kernel<Stride>,
                                                             many::kLevelWarps * cuda::kWarpSize, 0),
               "asking for the occupancy of a kernel");
-  constexpr int kWarps = many::kLevelWarps;
+  constexpr int kInBlock = many::kLevelWarps;
   const std::int64_t per_level = pieces_of(p.places, levels);
   const std::int64_t least = std::int64_t{limits.multiprocessors} * kWarpsPerMultiprocessor;
-  const std::int64_t most = std::int64_t{limits.multiprocessors} * per_multiprocessor * kWarps;
+  const std::int64_t most = std::int64_t{limits.multiprocessors} * per_multiprocessor * kInBlock;
   const std::int64_t warps = std::min({std::max(per_level * kLookaheadLevels, least), most, std::int64_t{p.places}});
   many::level_kernel<Stride>
-      <<<static_cast<int>((warps + kWarps - 1) / kWarps), kWarps * cuda::kWarpSize, 0, stream>>>(p);
+      <<<static_cast<int>((warps + kInBlock - 1) / kInBlock), kInBlock * cuda::kWarpSize, 0, stream>>>(p);
   cuda::check_launch("level_kernel");
 }
 

@@ -44,7 +44,7 @@ inline constexpr std::size_t kOwnBytes = 256;
 inline constexpr std::size_t kLine = 128;
 
 template <class Value>
-inline constexpr bool kScalesRhs = std::is_same_v<Value, float>;
+inline constexpr bool kPortionScalesRhs = std::is_same_v<Value, float>;
 
 /// The arrays of a portion in shared memory: each begins at a multiple of 16 bytes, and values at one of kLine: copies
 /// whose units of 32 bytes end in two lines read them twice. Patterns come first, so that those of the portion before
@@ -72,7 +72,7 @@ class SharedPortion {
     take(outer_index, portion.outer_entries);
     used = padded(used, kLine);
     take(coefficient, portion.inner_entries);
-    take(pivot, pivots && !kScalesRhs<Value> ? portion.rows : 0);
+    take(pivot, pivots && !kPortionScalesRhs<Value> ? portion.rows : 0);
     take(x, portion.rows + 1);
   }
   static std::size_t bytes(const Portion& portion, bool pivots, bool lists) {
@@ -84,7 +84,7 @@ class SharedPortion {
                                  size(portion.groups, sizeof(Group)) + size(portion.started, sizeof(std::uint16_t)) +
                                  size(portion.outer_entries, sizeof(Index));
     return padded(patterns, kLine) + size(portion.inner_entries, sizeof(Value)) +
-           size(pivots && !kScalesRhs<Value> ? portion.rows : 0, sizeof(double)) +
+           size(pivots && !kPortionScalesRhs<Value> ? portion.rows : 0, sizeof(double)) +
            size(portion.rows + 1, sizeof(double));
   }
   __host__ __device__ static constexpr Index runs(Index rows) { return (rows + kRun - 1) / kRun; }
@@ -163,7 +163,7 @@ __device__ bool stage(const PortionArguments& a, const Portion& portion, const S
   }
   staged = {portion.inner_pattern, portion.outer_pattern};
   copy_async<kThreads>(to.coefficient, static_cast<const Value*>(a.inner_value) + portion.inner, portion.inner_entries);
-  if (a.pivot && !kScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + portion.first, portion.rows);
+  if (a.pivot && !kPortionScalesRhs<Value>) copy_async<kThreads>(to.pivot, a.pivot + portion.first, portion.rows);
   if (threadIdx.x == 0) to.x[portion.rows] = 0.0;
   return kLists && new_inner;
 }
@@ -205,7 +205,7 @@ __device__ void for_rhs_rows(const PortionArguments& a, const Portion& portion, 
 /// of other solves may be written meanwhile, so they do not go through the first-level cache.
 template <int kThreads, bool kLists, class Value>
 __device__ void fetch_rhs(const PortionArguments& a, const Portion& portion, const SharedPortion<Value>& to) {
-  if constexpr (kScalesRhs<Value>) {
+  if constexpr (kPortionScalesRhs<Value>) {
     if (a.pivot) {
       for_rhs_rows<kThreads, kLists>(a, portion, to, [&](Index row, Index element) {
         to.x[row] = __ldcg(a.rhs + element) * __ldg(a.pivot + portion.first + row);
@@ -456,7 +456,7 @@ __device__ void walk_short_rows(const Portion& portion, const SharedPortion<Valu
 /// kRowEntries: as the layout has it. pivots: whether there are any.
 template <int kRowEntries, class Value>
 __device__ void walk(const Portion& portion, const SharedPortion<Value>& shared, bool pivots) {
-  if constexpr (kScalesRhs<Value>) pivots = false;  // the right-hand sides are scaled
+  if constexpr (kPortionScalesRhs<Value>) pivots = false;  // the right-hand sides are scaled
   if constexpr (kRowEntries == 0) {
     walk_steps(portion, shared, pivots);
   } else if (pivots) {
