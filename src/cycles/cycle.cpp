@@ -88,6 +88,7 @@ class Cycle::Impl {
       to.interpolation = cycles::SharedRows(context_, from.interpolation);
       to.restriction = cycles::SharedRows(context_, from.restriction);
     }
+    info_.bytes += to.a.bytes();
     to.before = from.before;
     to.after = from.after;
     to.visits = from.visits;

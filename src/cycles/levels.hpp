@@ -67,6 +67,10 @@ class SharedRows {
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] const Rows& rows() const { return rows_; }
   [[nodiscard]] std::int64_t entries() const { return entries_; }
+  /// Held beside the matrix.
+  [[nodiscard]] std::int64_t bytes() const {
+    return rows_.columns.distance != nullptr ? entries_ * static_cast<std::int64_t>(sizeof(std::int16_t)) : 0;
+  }
   [[nodiscard]] int row_threads() const { return row_threads_; }
   [[nodiscard]] bool is_small() const { return cycles::is_small(count_, entries_); }
   /// Host.

@@ -66,7 +66,8 @@ struct CountedStages {
   CycleInfo& info;
   template <class S>
   void run(const SharedRows& rows, const S& /*stage*/) const {
-    constexpr double bytes_of_entry = sizeof(double) + sizeof(Index);
+    const std::size_t place = rows.rows().columns.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
+    const auto bytes_of_entry = static_cast<double>(sizeof(double) + place);
     ++info.stages;
     info.bytes_of_cycle +=
         rows.count() * static_cast<double>(sizeof(double) * static_cast<std::size_t>(vectors_of<S>()));

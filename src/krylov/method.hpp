@@ -69,8 +69,9 @@ template <class Method>
 double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries) {
   const auto rows = static_cast<double>(data.system.rows);
   const double block = data.system.block;
+  const double place = data.system.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
   const double matrix =
-      static_cast<double>(entries) * (sizeof(double) + sizeof(Index) / (block * block)) + rows / block * sizeof(Offset);
+      static_cast<double>(entries) * (sizeof(double) + place / (block * block)) + rows / block * sizeof(Offset);
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
 }
 
@@ -96,6 +97,7 @@ KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, cons
   info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries);
   info.vectors = work.vectors();
   info.bytes = work.bytes();
+  if (data.system.distance != nullptr) info.bytes += entries * static_cast<std::int64_t>(sizeof(std::int16_t));
   return info;
 }
 

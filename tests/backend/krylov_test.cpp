@@ -195,6 +195,44 @@ TEST_P(KrylovTest, RefusesWhatItDoesNotHave) {
   EXPECT_THROW(solve(k, test::right_hand_side(25), {.iterations = -1}), InvalidInput);
 }
 
+/// The first and the last row are coupled.
+CsrMatrix with_far_corners(CsrMatrix a) {
+  const auto last = static_cast<std::size_t>(a.rows) - 1;
+  const auto insert = [&](Offset at, Index column) {
+    a.col_indices.insert(a.col_indices.begin() + at, column);
+    a.values.insert(a.values.begin() + at, -0.5);
+  };
+  insert(a.row_offsets[last], 0);
+  insert(a.row_offsets[1], a.rows - 1);
+  for (std::size_t row = 1; row <= last; ++row) ++a.row_offsets[row];
+  a.row_offsets[last + 1] += 2;
+  return a;
+}
+
+/// On a GPU large matrices have columns in 16 bits where all entries are near the diagonal, and in 32 where one is not.
+TEST_P(KrylovTest, LargeMatricesAreNearTheirDiagonalOrNot) {
+  const CsrMatrix near = grid(460);
+  const CsrMatrix far = with_far_corners(near);
+  ASSERT_GT(near.values.size(), 1000000U);
+  const std::vector<double> b = test::right_hand_side(near.rows);
+  const auto info_of_solve = [&](const CsrMatrix& a) {
+    auto s = system(a, With::diagonal);
+    Krylov k = krylov(*s, {});
+    const Solved solved = solve(k, b, {.relative = 1e-12, .iterations = 20});
+    EXPECT_EQ(solved.outcome.iterations, 20);
+    const std::vector<double> expected = reference_norms(
+        a, preconditioner(*s, With::diagonal), KrylovNorm::preconditioned, b, std::vector<double>(b.size(), 0.0), 20);
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      EXPECT_NEAR(solved.outcome.norms[n], expected[n], 1e-9 * expected[0]) << "iteration " << n;
+    return k.info();
+  };
+  const KrylovInfo of_near = info_of_solve(near);
+  const KrylovInfo of_far = info_of_solve(far);
+  const bool cuda = GetParam().backend == Backend::cuda;
+  EXPECT_EQ(of_near.bytes_of_iteration + 1e6 < of_far.bytes_of_iteration, cuda);
+  EXPECT_EQ(of_near.bytes > of_far.bytes, cuda);
+}
+
 TEST_P(KrylovTest, AnEmptySystemIsSolvedAtOnce) {
   auto s = system(CsrMatrix{}, With::nothing);
   Krylov k = krylov(*s, {});
