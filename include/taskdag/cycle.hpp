@@ -11,6 +11,7 @@
 #include "taskdag/csr.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/krylov.hpp"
+#include "taskdag/rank_group.hpp"
 
 namespace taskdag {
 
@@ -59,10 +60,34 @@ struct CycleLevel {
   CycleSmoother before;  ///< of the coarser levels' correction; on the coarsest level, where it has no inverse, all
   CycleSmoother after;
   int visits = 1;  ///< of the next coarser level in a cycle; the coarsest is visited once
-  /// Of A, as far as it is known: smoothers remove it from all that their M⁻¹ gives, as PETSc's do.
+  /// Of A, as far as it is known, and not where the level is dealt out to ranks: smoothers remove it from all that
+  /// their M⁻¹ gives, as PETSc's do.
   CycleNullSpace null_space;
   /// Of Aᵀ: smoothers remove it from their right-hand side.
   CycleNullSpace left_null_space;
+};
+
+/// What a rank's rows of a matrix have in columns of other ranks.
+struct CycleOuter {
+  CsrView entries;                   ///< a row for each row of the rank, a column for each element that is needed
+  std::vector<std::int64_t> ghosts;  ///< global number of the element that each column stands for, ascending
+};
+struct CycleRankLevel {
+  CycleOuter a;
+  CycleOuter interpolation;  ///< not read on the last level that is dealt out
+  CycleOuter restriction;
+};
+
+/// A hierarchy whose finest levels are dealt out to ranks, consecutive rows to each in the ranks' order. Of these
+/// levels, CycleLevel has a rank's rows and their entries in columns of its own, which are numbered from 0 on; a rank
+/// may have no rows. All other levels are on each rank as a whole, and each does the same with them. So of the last
+/// level that is dealt out the interpolation has a column for each row of the next one, and the restriction the rows
+/// of it that this rank makes.
+struct CycleRanks {
+  const RankGroup* group = nullptr;    ///< must outlive the object
+  std::vector<CycleRankLevel> levels;  ///< those that are dealt out: the finest at least, and not the coarsest
+  double patience_s = 60.0;            ///< as in KrylovRanks, and the next, too
+  bool shared_devices = false;
 };
 
 struct CycleOptions {
@@ -74,10 +99,11 @@ struct CycleOptions {
   bool together = true;
 };
 
-/// What a cycle is made of.
+/// What a cycle is made of, on this rank.
 struct CycleInfo {
   int stages = 0;               ///< of an application: launches on CUDA, but for those of smoothers that are calls
   int calls = 0;                ///< of smoothers' preconditioners that are not diagonals
+  int dealt_out = 0;            ///< levels that are dealt out to ranks; 0 on one rank
   std::int64_t bytes = 0;       ///< memory held: vectors of all levels
   double bytes_of_cycle = 0.0;  ///< read and written by an application, each array once a stage
   bool may_be_captured = true;
@@ -87,7 +113,8 @@ struct CycleInfo {
 ///
 /// Device memory and asynchronous launches alone on CUDA. Applications share the object's vectors: those on different
 /// streams have to be put into an order by the caller. Matrices and preconditioners may get other values between
-/// applications, which take_values() is told; patterns may not change. Sums are in a fixed order: same input, same bits.
+/// applications, which take_values() is told; patterns may not change. Sums are in a fixed order: same input, same
+/// bits.
 ///
 /// After PETSc's PCMG; a step of a smoother is one stage with the residual inside, and where the solution is still zero
 /// no product.
@@ -99,12 +126,21 @@ class TASKDAG_API Cycle final : public LinearMap {
   /// @throws InvalidInput for sizes that do not fit each other; OutOfMemory, DeviceError
   Cycle(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
         const CycleOptions& options = {});
+  /// The same on several ranks, which call every function in the same order, with steps, forms and numbers that are
+  /// equal. In an application ranks write into each other's memory, as in a Krylov loop on several: no message passes.
+  /// What one rank cannot do is an error on all; so has a rank that has ended, which the others wait for in vain, led
+  /// to results that are not finite, and to has_lost_rank(). The object is of no more use then.
+  /// @throws also Unsupported where the ranks cannot reach each other's memory
+  Cycle(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
+        const CycleOptions& options, const CycleRanks& ranks);
   ~Cycle() override;
   void apply(const double* x, double* y, Stream stream) override;
   /// To be called when matrices, preconditioners or the inverse have got other values, before the next application; the
   /// constructor takes those that are there. Asynchronous on CUDA. @throws DeviceError
   void take_values(Stream stream = {});
   [[nodiscard]] bool may_be_captured() const override;
+  [[nodiscard]] bool has_lost_rank() const override;
+  void lose() noexcept override;
   [[nodiscard]] CycleInfo info() const;
 
   class Impl;

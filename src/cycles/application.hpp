@@ -26,6 +26,8 @@ struct Program {
 /// One application: where the solution of each level is, and what is known of it.
 template <class Stages>
 class Application {
+  using Matrix = typename Stages::Matrix;
+
  public:
   /// begins_in_y: the finest level's solution begins in y, else in the level's own array.
   Application(const Program& program, const Stages& stages, const double* b, double* y, bool begins_in_y)
@@ -81,6 +83,10 @@ class Application {
     bool begun;     ///< the first step of the smoother has been done
   };
 
+  /// Whether the next level is on all ranks as a whole, and this one dealt out to them.
+  [[nodiscard]] bool gathers_below(std::size_t l) const { return levels_[l].dealt_out && !levels_[l + 1].dealt_out; }
+  /// Other ranks' elements of a first step are not there.
+  [[nodiscard]] bool joins_steps(std::size_t l) const { return stages_.joins_steps && !levels_[l].dealt_out; }
   [[nodiscard]] bool is_coarsest(std::size_t l) const { return l + 1 == levels_.size(); }
 
   void cycle(std::size_t l) {
@@ -131,7 +137,7 @@ class Application {
   void smooth(std::size_t l, const CycleSmoother& smoother) {
     std::size_t k = std::exchange(states_[l].begun, false) ? 1 : 0;
     if (levels_[l].applies_apart(smoother)) return smooth_apart(l, smoother);
-    if (stages_.joins_steps && states_[l].zero && smoother.steps.size() > 1) {
+    if (joins_steps(l) && states_[l].zero && smoother.steps.size() > 1) {
       first_two_steps(l, smoother);
       k = 2;
     }
@@ -177,7 +183,7 @@ class Application {
     State& s = states_[l];
     const Step step = step_of(smoother, k);
     if (s.zero) return first_step(l, step, s.b);
-    stages_.run(levels_[l].a, SmootherStage{levels_[l].a.rows(), step, s.b, solutions(s)});
+    stages_.run(levels_[l].a, SmootherStage<Matrix>{stages_.matrix(levels_[l].a), step, s.b, solutions(s)});
     turn(&s);
   }
   void step_apart(std::size_t l, const CycleSmoother& smoother, std::size_t k, const double* b) {
@@ -205,7 +211,7 @@ class Application {
     const State& s = states_[l];
     if (s.zero) return b;
     double* const r = levels_[l].residual;
-    stages_.run(levels_[l].a, Residual{levels_[l].a.rows(), b, s.x, r});
+    stages_.run(levels_[l].a, Residual<Matrix>{stages_.matrix(levels_[l].a), b, s.x, r});
     return r;
   }
   /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a
@@ -216,7 +222,7 @@ class Application {
     const bool solved = is_coarsest(l) && inverse_ != nullptr;
     s.x = levels_[l].x[0];
     s.other = levels_[l].x[1];
-    const std::size_t most = stages_.joins_steps ? 1 : smoother.steps.size();
+    const std::size_t most = joins_steps(l) ? 1 : smoother.steps.size();
     s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most &&
               !levels_[l].applies_apart(smoother);
     s.zero = !s.begun;
@@ -225,18 +231,38 @@ class Application {
   void restrict_from(std::size_t l, const double* r, bool smooths) {
     begin(l + 1, smooths);
     const State& coarse = states_[l + 1];
-    Restriction stage{levels_[l].restriction.rows(), r, coarse.own_b, {}, nullptr};
-    if (coarse.begun) {
-      stage.step = step_of(levels_[l + 1].before, 0);
-      stage.x = coarse.x;
-    }
+    const bool gathers = gathers_below(l);
+    double* const b = gathers ? levels_[l].restricted : coarse.own_b;
+    Restriction<Matrix> stage{stages_.matrix(levels_[l].restriction), r, b, {}, nullptr};
+    if (coarse.begun && !gathers) begin_in(l + 1, &stage);
     stages_.run(levels_[l].restriction, stage);
+    if constexpr (Stages::on_ranks) {
+      if (gathers) gather_from(l);
+    }
+  }
+  /// Lets a stage that gives a level its right-hand side make the first step there.
+  template <class Stage>
+  void begin_in(std::size_t l, Stage* stage) const {
+    stage->step = step_of(levels_[l].before, 0);
+    stage->x = states_[l].x;
+  }
+  void gather_from(std::size_t l) {
+    const Level& level = levels_[l];
+    const State& coarse = states_[l + 1];
+    Gather stage = stages_.gather(level.gathered);
+    stage.own = level.restricted;
+    stage.first = level.first_restricted;
+    stage.end = level.first_restricted + level.restriction.count();
+    stage.rows = levels_[l + 1].rows();
+    stage.b = coarse.own_b;
+    if (coarse.begun) begin_in(l + 1, &stage);
+    stages_.run(level.gathered, stage);
   }
   void interpolate_to(std::size_t l) {
     settle(l + 1);
     State& s = states_[l];
     stages_.run(levels_[l].interpolation,
-                Interpolation{levels_[l].interpolation.rows(), states_[l + 1].x, s.x, s.zero});
+                Interpolation<Matrix>{stages_.matrix(levels_[l].interpolation), states_[l + 1].x, s.x, s.zero});
     s.zero = false;
   }
   /// Writes a solution that is zero because nothing has been done for it.

@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "backends/ranks/agree.hpp"
 #include "cycles/application.hpp"
+#include "cycles/exchanges.hpp"
 #include "cycles/levels.hpp"
 #include "cycles/runners.hpp"
 #include "krylov/chebyshev_rule.hpp"
@@ -19,7 +21,7 @@ namespace taskdag {
 namespace cycles {
 namespace {
 
-void check(const std::vector<CycleLevel>& levels, const CycleOptions& options) {
+void check(const std::vector<CycleLevel>& levels, const CycleOptions& options, std::size_t dealt_out) {
   if (levels.empty()) throw InvalidInput("a cycle has at least one level");
   if (options.cycles < 1) throw InvalidInput("an application has at least one cycle");
   if (options.cycles > 1 && options.form != CycleForm::cycle)
@@ -27,14 +29,18 @@ void check(const std::vector<CycleLevel>& levels, const CycleOptions& options) {
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const CsrPattern& a = levels[l].a.pattern;
     const std::string name = "level " + std::to_string(l) + " of a cycle, counted from the finest one, ";
-    if (a.rows < 1 || a.rows != a.cols) throw InvalidInput(name + "has no rows or is not square");
+    if (a.rows < (l < dealt_out ? 0 : 1) || a.rows != a.cols) throw InvalidInput(name + "has no rows or is not square");
     if (levels[l].visits < 1) throw InvalidInput(name + "does not visit the next one");
+    if (l < dealt_out && !(levels[l].null_space.is_empty() && levels[l].left_null_space.is_empty()))
+      throw InvalidInput(name + "is dealt out to ranks and has a null space");
     if (l + 1 == levels.size()) continue;
     const CsrPattern& p = levels[l].interpolation.pattern;
     const CsrPattern& r = levels[l].restriction.pattern;
     const Index coarse = levels[l + 1].a.pattern.rows;
     if (p.rows != a.rows || p.cols != coarse) throw InvalidInput(name + "has an interpolation of another size");
-    if (r.rows != coarse || r.cols != a.rows) throw InvalidInput(name + "has a restriction of another size");
+    const bool makes_a_part = l + 1 == dealt_out;
+    if ((r.rows != coarse && !makes_a_part) || r.cols != a.rows)
+      throw InvalidInput(name + "has a restriction of another size");
   }
 }
 
@@ -46,19 +52,29 @@ class Cycle::Impl {
   Impl(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
        const CycleOptions& options)
       : context_(context), program_{std::vector<cycles::Level>(levels.size()), inverse, options} {
-    cycles::check(levels, options);
-    for (std::size_t l = 0; l < levels.size(); ++l) fill(levels[l], l);
-    const std::size_t small = first_small();
-    for (std::size_t l = 0; l < small; ++l) make_vectors(l, l + 1, 1);
-    if (small < levels.size()) take_small(small);
-    count();
+    fill(levels, nullptr);
+    finish();
+  }
+  Impl(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
+       const CycleOptions& options, const CycleRanks& ranks)
+      : context_(context), program_{std::vector<cycles::Level>(levels.size()), inverse, options} {
+    if (ranks.group == nullptr) throw InvalidInput("a cycle on several ranks needs their group");
+    ranks::agree(*ranks.group, [&] { fill(levels, &ranks); });
+    agree_on(*ranks.group, ranks.levels.size());
+    exchanges_.emplace(ranks);
+    const std::vector<Numbers> numbers = plan_exchanges(levels, ranks);
+    ranks::agree(*ranks.group, [&] { finish(); });
+    agree_on(*ranks.group, slots_);
+    exchanges_->open(context_, slots_);
+    for (std::size_t l = 0; l < numbers.size(); ++l) take_halos(numbers[l], program_.levels[l]);
+    info_.bytes += static_cast<std::int64_t>(2 * slots_ * sizeof(double));
   }
 
   void apply(const double* b, double* y, Stream stream) const {
 #if defined(__CUDACC__)
     if (context_.backend() == Backend::cuda) {
       const engine::detail::CurrentDevice current(context_.device());
-      return run(cycles::CudaStages{stream, {tiles_.data(), arrivals_.data()}}, b, y);
+      return run(cycles::CudaStages{stream, {tiles_.data(), arrivals_.data(), nullptr}}, b, y);
     }
 #endif
     static_cast<void>(stream);
@@ -74,20 +90,54 @@ class Cycle::Impl {
 #endif
   }
   [[nodiscard]] const CycleInfo& info() const { return info_; }
+  [[nodiscard]] bool has_lost_rank() const { return exchanges_ && exchanges_->memory().has_lost(); }
+  void lose() const noexcept {
+    if (exchanges_) exchanges_->memory().lose();
+  }
 
  private:
-  void fill(const CycleLevel& from, std::size_t l) {
-    cycles::Level& to = program_.levels[l];
-    const bool coarsest = l + 1 == program_.levels.size();
+  /// Of what is exchanged for a level that is dealt out.
+  struct Numbers {
+    cycles::Exchanges::Number a = 0;
+    cycles::Exchanges::Number restriction = 0;
+    cycles::Exchanges::Number below = 0;  ///< interpolation, or gathering the next level
+  };
+
+  void fill(const std::vector<CycleLevel>& levels, const CycleRanks* ranks) {
+    const std::size_t dealt_out = ranks != nullptr ? ranks->levels.size() : 0;
+    if (ranks != nullptr && (dealt_out < 1 || dealt_out >= levels.size()))
+      throw InvalidInput("of a cycle on several ranks the finest level is dealt out, and the coarsest is not");
+    cycles::check(levels, program_.options, dealt_out);
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      program_.levels[l].dealt_out = l < dealt_out;
+      if (l < dealt_out) {
+        fill_dealt_out(levels[l], ranks->levels[l], l + 1 == dealt_out, program_.levels[l]);
+      } else {
+        fill_whole(levels[l], l + 1 == levels.size(), program_.levels[l]);
+      }
+      fill_rest(levels[l], l);
+    }
+    info_.dealt_out = static_cast<int>(dealt_out);
+  }
+  void fill_whole(const CycleLevel& from, bool coarsest, cycles::Level& to) const {
     if (coarsest && program_.inverse != nullptr) {
       to.a = cycles::SharedRows::of_inverse(context_, from.a.pattern.rows);
     } else {
       to.a = cycles::SharedRows(context_, from.a);
     }
-    if (!coarsest) {
-      to.interpolation = cycles::SharedRows(context_, from.interpolation);
-      to.restriction = cycles::SharedRows(context_, from.restriction);
-    }
+    if (coarsest) return;
+    to.interpolation = cycles::SharedRows(context_, from.interpolation);
+    to.restriction = cycles::SharedRows(context_, from.restriction);
+  }
+  void fill_dealt_out(const CycleLevel& from, const CycleRankLevel& outer, bool last, cycles::Level& to) const {
+    to.a = cycles::SharedRows(context_, from.a, outer.a.entries);
+    to.restriction = cycles::SharedRows(context_, from.restriction, outer.restriction.entries);
+    to.interpolation = last ? cycles::SharedRows(context_, from.interpolation)
+                            : cycles::SharedRows(context_, from.interpolation, outer.interpolation.entries);
+    to.gathers = last;
+  }
+  void fill_rest(const CycleLevel& from, std::size_t l) {
+    cycles::Level& to = program_.levels[l];
     info_.bytes += to.a.bytes();
     to.before = from.before;
     to.after = from.after;
@@ -121,6 +171,58 @@ class Cycle::Impl {
     }
     return room;
   }
+  /// Collective.
+  std::vector<Numbers> plan_exchanges(const std::vector<CycleLevel>& levels, const CycleRanks& ranks) {
+    std::vector<Numbers> numbers(ranks.levels.size());
+    for (std::size_t l = 0; l < numbers.size(); ++l) {
+      const CycleRankLevel& outer = ranks.levels[l];
+      cycles::Level& level = program_.levels[l];
+      const Index own = levels[l].a.pattern.rows;
+      numbers[l].a = exchanges_->add_product(outer.a.ghosts, own);
+      numbers[l].restriction = exchanges_->add_product(outer.restriction.ghosts, own);
+      level.a.set_slots(exchanges_->slots_of(numbers[l].a));
+      level.restriction.set_slots(exchanges_->slots_of(numbers[l].restriction));
+      if (l + 1 < numbers.size()) {
+        numbers[l].below = exchanges_->add_product(outer.interpolation.ghosts, levels[l + 1].a.pattern.rows);
+        level.interpolation.set_slots(exchanges_->slots_of(numbers[l].below));
+      } else {
+        numbers[l].below = plan_gather(levels[l], levels[l + 1], ranks, level);
+      }
+    }
+    return numbers;
+  }
+  cycles::Exchanges::Number plan_gather(const CycleLevel& from, const CycleLevel& whole, const CycleRanks& ranks,
+                                        cycles::Level& level) {
+    const cycles::Exchanges::Gathered gathered = exchanges_->add_gather(from.restriction.pattern.rows);
+    const std::uint32_t slots = exchanges_->slots_of(gathered.number);
+    ranks::agree(*ranks.group, [&] {
+      if (slots != static_cast<std::uint32_t>(whole.a.pattern.rows + ranks.group->count()))
+        throw InvalidInput("the ranks do not make all rows of the first level that each has as a whole");
+      level.gathered = cycles::SharedRows::of_tasks(context_, slots);
+      level.gathered.set_slots(slots);
+      level.first_restricted = gathered.first;
+      arrivals_ = engine::Array<std::uint32_t>(context_, 1);
+    });
+    return gathered.number;
+  }
+  void take_halos(const Numbers& numbers, cycles::Level& level) const {
+    level.a.set_halo(exchanges_->halo(numbers.a));
+    level.restriction.set_halo(exchanges_->halo(numbers.restriction));
+    cycles::SharedRows& below = level.gathered.count() > 0 ? level.gathered : level.interpolation;
+    below.set_halo(exchanges_->halo(numbers.below));
+  }
+  /// Ranks whose applications differ would wait for each other. Collective.
+  static void agree_on(const RankGroup& group, std::size_t number) {
+    const auto all = ranks::gather(group, number);
+    if (std::ranges::any_of(all, [&](std::size_t one) { return one != number; }))
+      throw InvalidInput("the ranks do not have the same cycle");
+  }
+  void finish() {
+    const std::size_t small = first_small();
+    for (std::size_t l = 0; l < small; ++l) make_vectors(l, l + 1, 1);
+    if (small < program_.levels.size()) take_small(small);
+    count();
+  }
   /// From where on all levels are small, below the finest; as many as there are, where that are not at least two.
   [[nodiscard]] std::size_t first_small() const {
     const std::vector<cycles::Level>& levels = program_.levels;
@@ -152,12 +254,18 @@ class Cycle::Impl {
   /// Steps of smoothers take turns between two arrays. Finds the one to begin with, so that the last one ends in y.
   void count() {
     double y = 0.0;
-    const cycles::CountedStages stages{context_.backend() == Backend::cuda, info_};
+    const cycles::CountedStages stages{context_.backend() == Backend::cuda, info_, slots_};
     begins_in_y_ = cycles::Application(program_, stages, nullptr, &y, true).run() == &y;
   }
   template <class Stages>
   void run(const Stages& stages, const double* b, double* y) const {
-    cycles::Application(program_, stages, b, y, begins_in_y_).run();
+    if (!exchanges_) {
+      cycles::Application(program_, stages, b, y, begins_in_y_).run();
+      return;
+    }
+    cycles::Turn turn;
+    const cycles::OnRanks<Stages> on_ranks(stages, turn);
+    cycles::Application(program_, on_ranks, b, y, begins_in_y_).run();
   }
 
   Context context_;
@@ -166,8 +274,10 @@ class Cycle::Impl {
 #if defined(__CUDACC__)
   std::optional<cycles::DenseOfStages> small_;
 #endif
-  engine::Array<double> tiles_;            ///< CUDA: of LoopScratch, where null spaces are removed
-  engine::Array<std::uint32_t> arrivals_;  ///< the same
+  std::optional<cycles::Exchanges> exchanges_;  ///< on several ranks
+  std::size_t slots_ = 0;                       ///< of what ranks send each other in an application
+  engine::Array<double> tiles_;                 ///< CUDA: of LoopScratch, where null spaces are removed
+  engine::Array<std::uint32_t> arrivals_;       ///< the same, and where levels are dealt out
   CycleInfo info_;
   bool begins_in_y_ = true;
 };
@@ -210,10 +320,15 @@ std::vector<SmootherStep> chebyshev_steps(int count, KrylovChebyshev kind, doubl
 Cycle::Cycle(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
              const CycleOptions& options)
     : impl_(std::make_unique<Impl>(context, levels, inverse, options)) {}
+Cycle::Cycle(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
+             const CycleOptions& options, const CycleRanks& ranks)
+    : impl_(std::make_unique<Impl>(context, levels, inverse, options, ranks)) {}
 Cycle::~Cycle() = default;
 void Cycle::apply(const double* x, double* y, Stream stream) { impl_->apply(x, y, stream); }
 void Cycle::take_values(Stream stream) { impl_->take_values(stream); }
 bool Cycle::may_be_captured() const { return impl_->info().may_be_captured; }
+bool Cycle::has_lost_rank() const { return impl_->has_lost_rank(); }
+void Cycle::lose() noexcept { impl_->lose(); }
 CycleInfo Cycle::info() const { return impl_->info(); }
 
 }  // namespace taskdag

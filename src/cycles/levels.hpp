@@ -10,11 +10,13 @@
 
 #include "cycles/stages.hpp"
 #include "krylov/device.hpp"
+#include "krylov/ranks.hpp"
 #include "krylov/shape.hpp"
 #include "krylov/system.hpp"
 #include "taskdag/cycle.hpp"
 #include "taskdag/engine/loop/host.hpp"
 #include "taskdag/engine/memory.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::cycles {
 
@@ -54,6 +56,23 @@ class SharedRows {
       rows_.columns.distance = distances_.data();
     }
   }
+  /// Those of a matrix whose entries in columns of other ranks stand apart.
+  SharedRows(const Context& context, const CsrView& own, const CsrView& outer) : SharedRows(context, own) {
+    const bool host = context.backend() == Backend::host;
+    if (outer.pattern.rows != own.pattern.rows)
+      throw InvalidInput("entries in columns of other ranks have a row for each row of the matrix");
+    if (host) validate(outer.pattern);
+    any_outer_ = krylov::mark_outer_rows(context, outer.pattern, {});
+    entries_ += host ? outer.pattern.entries() : krylov::count_entries(outer.pattern, {});  // waits for both
+    outer_ = outer;
+  }
+  /// So many tasks that are no rows of a matrix.
+  static SharedRows of_tasks(const Context& context, std::uint32_t count) {
+    SharedRows shared;
+    shared.count_ = count;
+    if (context.backend() == Backend::host) shared.share_out(context, {0U, count});
+    return shared;
+  }
   /// Those of a dense inverse, which are few.
   static SharedRows of_inverse(const Context& context, Index rows) {
     SharedRows shared;
@@ -73,6 +92,20 @@ class SharedRows {
   }
   [[nodiscard]] int row_threads() const { return row_threads_; }
   [[nodiscard]] bool is_small() const { return cycles::is_small(count_, entries_); }
+
+  /// Ranks: slots of a product, on all ranks, 0 where none is needed; and the halo of the first product of an
+  /// application.
+  [[nodiscard]] std::size_t slots() const { return slots_; }
+  [[nodiscard]] const krylov::Halo& halo() const { return halo_; }
+  void set_slots(std::size_t slots) { slots_ = slots; }
+  /// Of its memory and lists; entries are those that it was made of.
+  void set_halo(const krylov::Halo& halo) {
+    halo_ = halo;
+    halo_.begin = outer_.pattern.row_offsets;
+    halo_.any = any_outer_.data();
+    halo_.column = outer_.pattern.col_indices;
+    halo_.value = outer_.values;
+  }
   /// Host.
   [[nodiscard]] engine::HostFlow& flow() const { return *flow_; }
 
@@ -87,6 +120,10 @@ class SharedRows {
   krylov::DiagonalDistances distances_;  ///< CUDA
   std::int64_t entries_ = 0;
   int row_threads_ = 1;
+  CsrView outer_{};  ///< entries in columns of other ranks
+  engine::Array<std::uint32_t> any_outer_;
+  std::size_t slots_ = 0;
+  krylov::Halo halo_{};
   std::unique_ptr<std::vector<std::uint32_t>> cut_;  ///< where the flow finds it
   std::unique_ptr<engine::HostFlow> flow_;
 };
@@ -120,8 +157,14 @@ struct Level {
   CycleSmoother before;
   CycleSmoother after;
   int visits = 1;
-  double* b = nullptr;  ///< not of the finest level, whose right-hand side is the caller's
-  double* x[2] = {};    ///< of the finest level the first one alone; the other one is the caller's
+  bool dealt_out = false;  ///< to ranks; else each has the level as a whole
+  bool gathers = false;    ///< it is the last one that is dealt out
+  /// Of the next one then: its elements, and those that this rank makes.
+  SharedRows gathered;
+  double* restricted = nullptr;
+  std::uint32_t first_restricted = 0;  ///< of all
+  double* b = nullptr;                 ///< not of the finest level, whose right-hand side is the caller's
+  double* x[2] = {};                   ///< of the finest level the first one alone; the other one is the caller's
   double* residual = nullptr;
   double* scaled = nullptr;  ///< M⁻¹ r, where M is applied apart; else null
   double* rest = nullptr;    ///< of b without the left null space, where there is one
@@ -134,6 +177,8 @@ struct Level {
   /// Whether M of the smoother is no part of a step's stage.
   [[nodiscard]] bool applies_apart(const CycleSmoother& smoother) const;
   [[nodiscard]] bool leads_to_small() const { return interpolation.is_small() && restriction.is_small(); }
+  /// Elements of `restricted`.
+  [[nodiscard]] std::size_t own_of_next() const { return gathers ? restriction.count() : 0U; }
   /// How many numbers the vectors have.
   [[nodiscard]] std::size_t room(bool finest) const;
   void put_vectors_to(double* memory, bool finest);
@@ -144,12 +189,14 @@ inline bool calls(const CycleSmoother& smoother) {
 }
 
 inline bool Level::applies_apart(const CycleSmoother& smoother) const { return calls(smoother) || removes(); }
-inline bool Level::is_small() const { return a.is_small() && !applies_apart(before) && !applies_apart(after); }
+inline bool Level::is_small() const {
+  return !dealt_out && a.is_small() && !applies_apart(before) && !applies_apart(after);
+}
 inline std::size_t Level::room(bool finest) const {
   std::size_t vectors = finest ? 2 : 4;
   if (applies_apart(before) || applies_apart(after)) ++vectors;
   if (left_null_space.any()) ++vectors;
-  return vectors * rows();
+  return vectors * rows() + own_of_next();
 }
 inline void Level::put_vectors_to(double* memory, bool finest) {
   const auto take = [&](double** vector) { *vector = std::exchange(memory, memory + rows()); };
@@ -159,6 +206,7 @@ inline void Level::put_vectors_to(double* memory, bool finest) {
   if (!finest) take(&x[1]);
   if (applies_apart(before) || applies_apart(after)) take(&scaled);
   if (left_null_space.any()) take(&rest);
+  if (own_of_next() > 0) restricted = memory;
 }
 
 }  // namespace taskdag::cycles

@@ -13,12 +13,16 @@
 
 namespace taskdag::cycles {
 
-// What does the stages of a cycle: run() one of them, apply() a preconditioner that is a call.
+// What does the stages of a cycle: run() one of them, apply() a preconditioner that is a call. Matrix: how stages see a
+// matrix; matrix(): one for the next product.
 // joins_steps: the first two steps from zero are one stage, which saves a launch and writing the first one's elements,
 // and makes these once for each entry; host threads have too much to compute for that.
 
 struct HostStages {
+  using Matrix = Rows;
+  static constexpr bool on_ranks = false;
   static constexpr bool joins_steps = false;
+  [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     rows.flow().stage(stage, rows.count());
@@ -28,9 +32,12 @@ struct HostStages {
 
 #if defined(__CUDACC__)
 struct CudaStages {
+  using Matrix = Rows;
+  static constexpr bool on_ranks = false;
   static constexpr bool joins_steps = true;
   Stream stream;
-  engine::LoopScratch scratch;  ///< for the dots of null spaces alone
+  engine::LoopScratch scratch;  ///< for the dots of null spaces, and the stages of ranks that finish
+  [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads())
@@ -41,8 +48,11 @@ struct CudaStages {
 
 /// Writes stages down. Where the levels are small, none of them is an update after a call.
 struct WrittenStages {
+  using Matrix = Rows;
+  static constexpr bool on_ranks = false;
   static constexpr bool joins_steps = true;
   std::vector<SmallStage>& stages;
+  [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     if constexpr (SmallStage::has<S>()) stages.push_back(SmallStage::of(stage, rows.count(), rows.row_threads()));
@@ -50,6 +60,41 @@ struct WrittenStages {
   void apply(LinearMap& /*map*/, const double* /*x*/, double* /*y*/) const {}
 };
 #endif
+
+/// Which slots the next product of an application has.
+struct Turn {
+  std::size_t at = 0;
+  bool gathered = false;
+
+  [[nodiscard]] DealtRows matrix(const SharedRows& rows) {
+    DealtRows matrix{rows.rows(), rows.halo(), at};
+    if (rows.slots() > 0) matrix.halo.slots += at;
+    at += rows.slots();
+    return matrix;
+  }
+  /// Its halo, and when the sets of slots take turns.
+  [[nodiscard]] Gather gather(const SharedRows& gathered_rows) {
+    Gather stage{};
+    stage.halo = gathered_rows.halo();
+    stage.halo.slots += at;
+    stage.at = at;
+    stage.ends_set = !gathered;
+    at += gathered_rows.slots();
+    gathered = true;
+    return stage;
+  }
+};
+
+/// The same stages where the fine levels are dealt out to ranks.
+template <class Stages>
+struct OnRanks : Stages {
+  using Matrix = DealtRows;
+  static constexpr bool on_ranks = true;
+  Turn& turn;
+  OnRanks(const Stages& stages, Turn& of_application) : Stages(stages), turn(of_application) {}
+  [[nodiscard]] Matrix matrix(const SharedRows& rows) const { return turn.matrix(rows); }
+  [[nodiscard]] Gather gather(const SharedRows& rows) const { return turn.gather(rows); }
+};
 
 /// Vectors that a stage reads or writes; of those that remove a null space, with one vector of it.
 template <class S>
@@ -62,8 +107,19 @@ constexpr int vectors_of() {
 
 /// Does nothing but count.
 struct CountedStages {
+  using Matrix = DealtRows;
+  static constexpr bool on_ranks = true;
   bool joins_steps;
   CycleInfo& info;
+  std::size_t& slots;  ///< of what ranks send each other
+  [[nodiscard]] Matrix matrix(const SharedRows& rows) const {
+    slots += rows.slots();
+    return {rows.rows()};
+  }
+  [[nodiscard]] Gather gather(const SharedRows& rows) const {
+    slots += rows.slots();
+    return {};
+  }
   template <class S>
   void run(const SharedRows& rows, const S& /*stage*/) const {
     const std::size_t place = rows.rows().columns.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);

@@ -59,8 +59,8 @@ struct OneStage {
     if (kind == kind_of<One>()) work(*reinterpret_cast<One*>(stage));
   }
 };
-using SmallStage =
-    OneStage<FirstStep, FirstTwoSteps, SmootherStage, Residual, Restriction, Interpolation, DenseProduct, Zero>;
+using SmallStage = OneStage<FirstStep, FirstTwoSteps, SmootherStage<Rows>, Residual<Rows>, Restriction<Rows>,
+                            Interpolation<Rows>, DenseProduct, Zero>;
 
 constexpr int block_threads = 1024;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "krylov/row_sum.hpp"
+#include "krylov/system.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 
@@ -13,6 +14,7 @@ namespace taskdag::cycles {
 
 /// A sparse matrix in memory of the backend, as tasks read it: a task is a row.
 struct Rows {
+  static constexpr bool exchanges = false;
   const Offset* begin = nullptr;
   krylov::Columns columns;
   const double* value = nullptr;
@@ -25,6 +27,32 @@ struct Rows {
   /// Of row · x.
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
     return part_of(row, rank, size, [x](Index i) { return x[i]; });
+  }
+};
+
+/// The same where rows are dealt out to ranks: entries in columns of other ranks stand apart, and the operand's
+/// elements there come from these.
+struct DealtRows {
+  static constexpr bool exchanges = true;
+  Rows own;
+  /// With the slots of this product, of which an application has none twice: its products are known beforehand, and a
+  /// rank may be ahead of another by several. Without entries, where the rank has all columns.
+  krylov::Halo halo{};
+  std::size_t at = 0;  ///< where these slots begin in a set, on all ranks
+
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
+    double sum = own.part(row, rank, size, x);
+    if (halo.begin != nullptr) sum += halo.part(row, rank, size);
+    return sum;
+  }
+  /// What other ranks need of x. Empties the slots of this product in the application before.
+  TASKDAG_TASK void send(const double* x, std::uint32_t first, std::uint32_t stride) const {
+    if (halo.begin == nullptr) return;
+    const std::uint32_t set = halo.links->send_set;
+    engine::RankSlot* const old = halo.slots + halo.begin_of(1U - set);
+    const std::size_t next = halo.begin_of(set) + at;
+    for (std::uint32_t k = first; k < halo.sends; k += stride) halo.targets[k][next].put(x[halo.sent_rows[k]]);
+    for (std::uint32_t k = first; k < halo.ghosts; k += stride) old[k].clear();
   }
 };
 
@@ -111,13 +139,17 @@ struct FirstTwoSteps {
 };
 
 /// A step of a smoother. Rows read elements of x that other rows are to change, so the sum goes into another array.
+template <class Matrix>
 struct SmootherStage {
   static constexpr const char* name = "step of a smoother";
   static constexpr int vectors = 5;
-  Rows a;
+  Matrix a;
   Step step;
   const double* b;
   Solutions solutions;
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
+    a.send(solutions.x, first, stride);
+  }
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     return a.part(row, rank, size, solutions.x);
   }
@@ -131,13 +163,17 @@ struct SmootherStage {
 };
 
 /// r = b − A x
+template <class Matrix>
 struct Residual {
   static constexpr const char* name = "residual";
   static constexpr int vectors = 3;
-  Rows a;
+  Matrix a;
   const double* b;
   const double* x;
   double* r;
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
+    a.send(x, first, stride);
+  }
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     return a.part(row, rank, size, x);
   }
@@ -172,14 +208,18 @@ struct Update {
 };
 
 /// b of the coarser level: R r. With it the first step of the smoother there, where it begins at zero.
+template <class Matrix>
 struct Restriction {
   static constexpr const char* name = "restriction";
   static constexpr int vectors = 3;
-  Rows restriction;
+  Matrix restriction;
   const double* r;
   double* b;
   Step step;
   double* x;  ///< null: without the step
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
+    restriction.send(r, first, stride);
+  }
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     return restriction.part(row, rank, size, r);
   }
@@ -194,14 +234,60 @@ struct Restriction {
   }
 };
 
+/// All of a level's right-hand side on each rank, which has made the elements of its rows, with the first step of the
+/// smoother as Restriction has it. A task is an element, then a rank: each says that it is here, also one that makes no
+/// element, so that all have taken what was sent to them in the application before once one is past this.
+struct Gather {
+  static constexpr const char* name = "gathering a level";
+  static constexpr int vectors = 2;
+  static constexpr Index is_here = -1;  ///< in Halo::sent_rows
+  krylov::Halo halo;                    ///< slots: one for each task
+  std::size_t at;
+  const double* own;
+  std::uint32_t first;  ///< of the rank's elements
+  std::uint32_t end;
+  std::uint32_t rows;
+  double* b;
+  Step step;
+  double* x;      ///< null: without the step
+  bool ends_set;  ///< what is sent from now on goes into the other set of slots: once in an application
+
+  TASKDAG_TASK void before(std::uint32_t begin, std::uint32_t stride) const {
+    const std::size_t next = halo.begin_of(halo.links->send_set) + at;
+    for (std::uint32_t k = begin; k < halo.sends; k += stride) {
+      const Index row = halo.sent_rows[k];
+      halo.targets[k][next].put(row == is_here ? 0.0 : own[row]);
+    }
+  }
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+    const bool is_own = (i >= first && i < end) || i == rows + halo.links->rank;
+    double element = is_own && i < rows ? own[i - first] : 0.0;
+    if (!is_own) {
+      engine::RankSlot& slot = halo.slots[halo.begin_of(halo.links->send_set) + i];
+      element = halo.links->wait_for(slot);
+      slot.clear();
+    }
+    if (i >= rows) return;
+    b[i] = element;
+    if (x != nullptr) x[i] = step.of(i, 0.0, element);
+  }
+  TASKDAG_TASK void finish(const double* /*sum*/) const {
+    if (ends_set) halo.links->send_set = 1U - halo.links->send_set;
+  }
+};
+
 /// x + P x_coarse, or P x_coarse where x is zero.
+template <class Matrix>
 struct Interpolation {
   static constexpr const char* name = "interpolation";
   static constexpr int vectors = 2;
-  Rows interpolation;
+  Matrix interpolation;
   const double* coarse;
   double* x;
   bool zero;
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
+    interpolation.send(coarse, first, stride);
+  }
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
     return interpolation.part(row, rank, size, coarse);
   }

@@ -157,7 +157,7 @@ class Krylov::Impl {
     ranks::agree(*group_, [&] {
       look_at(a, preconditioner, stream);
       look_at_outer(a, ranks, stream);
-      mark_outer_rows(ranks.outer.pattern, stream);
+      outer_rows_ = krylov::mark_outer_rows(context_, ranks.outer.pattern, stream);
     });
     const krylov::RankPlan plan = krylov::RankPlan::of(ranks, a.pattern.rows);
     all_rows_ = plan.rows;
@@ -272,15 +272,6 @@ class Krylov::Impl {
       input_.entries += outer.entries();
     } else {
       input_.entries += krylov::count_entries(outer, stream);
-    }
-  }
-  void mark_outer_rows(const CsrPattern& outer, Stream stream) {
-    constexpr std::uint32_t bits = 32;
-    const auto rows = static_cast<std::uint32_t>(outer.rows);
-    outer_rows_ = engine::Array<std::uint32_t>(context_, (rows + bits - 1) / bits);
-    if (context_.backend() == Backend::cuda) return krylov::mark_rows(outer, outer_rows_.data(), stream);
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      if (outer.row_offsets[i] < outer.row_offsets[i + 1]) outer_rows_.data()[i / bits] |= 1U << (i % bits);
     }
   }
   /// Of a stage in all its slices: GMRES has a number for each vector of its basis.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/ranks/agree.hpp"
+#include "krylov/device.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
@@ -160,5 +161,19 @@ void RankMemory::lose(int begin, int end) const noexcept {
 }
 
 bool RankMemory::has_lost() const { return window_->word(0) != 0; }
+
+engine::Array<std::uint32_t> mark_outer_rows(const Context& context, const CsrPattern& outer, Stream stream) {
+  constexpr std::uint32_t bits = 32;
+  const auto rows = static_cast<std::uint32_t>(outer.rows);
+  engine::Array<std::uint32_t> words(context, (rows + bits - 1) / bits);
+  if (context.backend() == Backend::cuda) {
+    mark_rows(outer, words.data(), stream);
+    return words;
+  }
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    if (outer.row_offsets[i] < outer.row_offsets[i + 1]) words.data()[i / bits] |= 1U << (i % bits);
+  }
+  return words;
+}
 
 }  // namespace taskdag::krylov

@@ -83,4 +83,7 @@ class RankMemory {
   std::unique_ptr<ranks::Watch> watch_;
 };
 
+/// Halo::any of these entries.
+engine::Array<std::uint32_t> mark_outer_rows(const Context& context, const CsrPattern& outer, Stream stream);
+
 }  // namespace taskdag::krylov
