@@ -301,6 +301,10 @@ SETTINGS = [
     Setting("-taskdag_mg", flag(), "shared.mg", ("petscs_mg",), EXPERT,
             "Whether TaskDAG applies the cycles of PETSc's own preconditioners mg, gamg and hmg, which PETSc sets up; looked at "
             "in each set-up, without prefix", own="bool = false"),
+    Setting("-taskdag_mg_whole_rows", integer(0), "shared.mg_whole_rows", ("mg",), EXPERT,
+            "On several ranks: rows up to which a level of multigrid is done by each rank for all, the coarsest always; looked "
+            "at in each set-up, without prefix", own="PetscInt = 0",
+            default="1000, on GPUs 16384"),
     Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,
             "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: where the preconditioner is TaskDAG's "
             "(auto), never (off), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "

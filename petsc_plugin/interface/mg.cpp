@@ -25,7 +25,7 @@ hierarchy up, TaskDAG applies it: smoothing, restriction, interpolation and the 
 with as many iterations of the Krylov method. In `KSPCG` and other methods that TaskDAG has it is applied inside their
 loop.
 
-  `PCView()` says whether a cycle is TaskDAG's, and if not, why. On several ranks it is PETSc's.
+  `PCView()` says whether a cycle is TaskDAG's, and if not, why.
 
 .seealso: `PCMG`, `PCGAMG`, `PCHMG`
 @*/

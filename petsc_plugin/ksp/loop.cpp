@@ -47,6 +47,14 @@ class OwnMap final : public LinearMap {
   OwnMap(OwnApplication* const& own, bool may_be_captured) : own_(own), may_be_captured_(may_be_captured) {}
   void apply(const double* x, double* y, Stream stream) override { own_->apply_to_arrays(x, y, stream); }
   [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
+  [[nodiscard]] bool has_lost_rank() const override {
+    const LinearMap* const over_ranks = own_->map_over_ranks();
+    return over_ranks != nullptr && over_ranks->has_lost_rank();
+  }
+  void lose() noexcept override {
+    LinearMap* const over_ranks = own_->map_over_ranks();
+    if (over_ranks != nullptr) over_ranks->lose();
+  }
 
  private:
   OwnApplication* const& own_;

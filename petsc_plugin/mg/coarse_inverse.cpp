@@ -7,6 +7,8 @@
 #include "boundary.hpp"
 #include "events.hpp"
 #include "mat/held.hpp"
+#include "mg/gather.hpp"
+#include "mg/rank_matrix.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -99,21 +101,26 @@ struct CoarseInverse::Singular {
   Held<Vec> left;
 };
 
+/// inverse: the rows of this rank.
 PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed) {
   PetscFunctionBegin;
   Mat a = nullptr;
   Held<Vec> b;
   Held<Vec> x;
   PetscInt rows = 0;
+  PetscInt own_rows = 0;
+  PetscInt first = 0;
   PetscCall(KSPGetOperators(solver, &a, nullptr));
   PetscCall(MatGetSize(a, &rows, nullptr));
+  PetscCall(MatGetLocalSize(a, &own_rows, nullptr));
+  PetscCall(MatGetOwnershipRange(a, &first, nullptr));
   PetscCall(MatCreateVecs(a, x.out(), b.out()));
   for (PetscInt column = 0; column < rows && !*failed; ++column) {
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
     const PetscScalar* elements = nullptr;
     PetscCall(VecSet(b, 0.0));
     PetscCall(VecSet(x, 0.0));  // where the solver is told of a guess
-    PetscCall(VecSetValue(b, column, 1.0, INSERT_VALUES));
+    if (column >= first && column < first + own_rows) PetscCall(VecSetValue(b, column, 1.0, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(b));
     PetscCall(VecAssemblyEnd(b));
     if (singular.right) PetscCall(remove_along(singular.right, singular.left, b));
@@ -122,11 +129,29 @@ PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::v
     if (singular.right) PetscCall(remove_along(singular.right, singular.right, x));
     *failed = reason < 0;
     PetscCall(VecGetArrayRead(x, &elements));
-    for (PetscInt row = 0; row < rows; ++row)
+    for (PetscInt row = 0; row < own_rows; ++row)
       (*inverse)[static_cast<std::size_t>(row) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(column)] =
           elements[row];
     PetscCall(VecRestoreArrayRead(x, &elements));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All rows on each rank.
+PetscErrorCode CoarseInverse::find_rows(KSP solver, const Singular& singular, std::vector<double>* inverse,
+                                        bool* failed) {
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(solver));
+  Mat a = nullptr;
+  PetscInt rows = 0;
+  PetscInt own_rows = 0;
+  std::vector<double> own;
+  PetscCall(KSPGetOperators(solver, &a, nullptr));
+  PetscCall(MatGetSize(a, &rows, nullptr));
+  PetscCall(MatGetLocalSize(a, &own_rows, nullptr));
+  PetscCall(guarded(comm, [&] { own.resize(static_cast<std::size_t>(own_rows) * static_cast<std::size_t>(rows)); }));
+  PetscCall(solve(solver, singular, &own, failed));
+  PetscCall(gather_all<double>(comm, MPI_DOUBLE, own, inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,21 +166,21 @@ PetscErrorCode CoarseInverse::measure(KSP solver, const Singular& singular, std:
   PetscCall(KSPGetOperators(solver, &a, nullptr));
   PetscCall(MatGetSize(a, &rows, nullptr));
   PetscCall(MatNorm(a, NORM_INFINITY, &norm));
-  const auto size = static_cast<std::size_t>(rows);
-  PetscCall(guarded([&] { inverse->resize(size * size); }));
-  PetscCall(solve(solver, singular, inverse, &failed));
-  *growth = failed ? std::numeric_limits<double>::infinity() : norm * largest_row_sum(*inverse, size);
+  PetscCall(find_rows(solver, singular, inverse, &failed));
+  const double largest = largest_row_sum(*inverse, static_cast<std::size_t>(rows));
+  *growth = failed ? std::numeric_limits<double>::infinity() : norm * largest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CoarseInverse::find(PC mg, const Context& context, const Refusal& refuse) {
   PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(mg));
   KSP const solver = level_of(mg, 0).smoothd;
   Singular singular;
   double growth = 0.0;
   std::vector<double> inverse;
   PetscCall(measure(solver, singular, &inverse, &growth));
-  if (std::isfinite(growth) && growth > most_growth) {
+  if (!is_on_ranks(mg->pmat) && std::isfinite(growth) && growth > most_growth) {
     bool removed = false;
     PetscCall(find_singular_vector(solver, false, singular.right.out()));
     PetscCall(is_removed(mg, singular.right, &removed));
@@ -165,7 +190,7 @@ PetscErrorCode CoarseInverse::find(PC mg, const Context& context, const Refusal&
   if (!std::isfinite(growth)) refuse("has failed");
   if (growth > most_growth) refuse("is of an operator that is singular or nearly so");
   const std::size_t bytes = inverse.size() * sizeof(double);
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm, [&] {
     if (inverse_.size() != bytes || device_ != context.device()) inverse_ = engine::Memory(context, bytes);
     device_ = context.device();
     inverse_.copy_in(0, inverse.data(), bytes);

@@ -19,7 +19,8 @@ class CoarseInverse {
 
   /// Solves for the columns of the identity, by the solver of a PCMG's coarsest level. An inverse of an operator that
   /// is singular or nearly so would lose the digits that a solve keeps. Where one vector makes it so, and what is
-  /// interpolated of that is removed on the finest level, the inverse is found without that vector; else it is refused.
+  /// interpolated of that is removed on the finest level, the inverse is found without that vector; else it is refused,
+  /// and on several ranks in any case. There each gets all of it. Collective.
   PetscErrorCode find(PC mg, const Context& context, const Refusal& refuse);
   /// Row by row, in memory of the context.
   [[nodiscard]] const double* elements() const { return static_cast<const double*>(inverse_.data()); }
@@ -29,6 +30,7 @@ class CoarseInverse {
   struct Singular;
 
   static PetscErrorCode solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed);
+  static PetscErrorCode find_rows(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed);
   static PetscErrorCode measure(KSP solver, const Singular& singular, std::vector<double>* inverse, double* growth);
 
   engine::Memory inverse_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "across/ranks.hpp"
 #include "across/reason.hpp"
 #include "compat.hpp"
 #include "mat/arrays.hpp"
@@ -16,7 +17,8 @@
 namespace taskdag::petsc {
 
 /// Made after PETSc's set-up, and again where something has changed that it was made of. Where it cannot be made, there
-/// is a reason, and the cycle is PETSc's until the next set-up.
+/// is a reason, and the cycle is PETSc's until the next set-up. On several ranks all functions but view() are
+/// collective, and all find the same.
 class CycleOfPc final : public OwnApplication {
  public:
   /// Takes the hierarchy as PETSc has set it up, with all values.
@@ -35,6 +37,7 @@ class CycleOfPc final : public OwnApplication {
 
   PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use) override;
   void apply_to_arrays(const double* b, double* x, Stream stream) override { cycle_->apply(b, x, stream); }
+  LinearMap* map_over_ranks() override { return cycle_ && ranks_.count() > 1 ? &*cycle_ : nullptr; }
 
   /// Prints what the cycle is made of, or why it is PETSc's.
   PetscErrorCode view(PetscViewer viewer) const;
@@ -45,12 +48,15 @@ class CycleOfPc final : public OwnApplication {
   PetscErrorCode follow(PC pc);
   PetscErrorCode follow_here(PC pc);
   PetscErrorCode make(PC pc, Hierarchy::Seen* now);
+  PetscErrorCode construct(PC pc, const CycleOptions& options);
   PetscErrorCode drop();
   PetscErrorCode run(Vec b, Vec x);
+  PetscErrorCode run_with_others(Vec b, Vec x);
   PetscErrorCode run_by_copies(const Arrays& arrays, Stream stream);
   [[nodiscard]] bool on_cuda() const { return hierarchy_.place().context.backend() == Backend::cuda; }
 
   std::optional<BackendSettings> wanted_;
+  CommRanks ranks_;
   Hierarchy hierarchy_;
   Hierarchy::Seen seen_;    ///< of the cycle
   Hierarchy::Parts parts_;  ///< of the cycle

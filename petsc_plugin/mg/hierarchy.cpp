@@ -1,8 +1,10 @@
 #include "mg/hierarchy.hpp"
 
+#include "across/ranks.hpp"
 #include "boundary.hpp"
 #include "mg/smoother.hpp"
 #include "pc/pc_taskdag.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -11,6 +13,18 @@ constexpr auto operator_name = "operator";
 constexpr auto smoother_name = "smoother";
 constexpr auto preconditioner_name = "preconditioner";
 constexpr auto solver_name = "solver";
+
+/// Of a coarsest level that is not inverted, where each of several ranks does it.
+constexpr PetscInt most_smoothed_rows = 16384;
+
+/// Rows of a level up to which each of several ranks does it for all. On GPUs a stage of such a level takes hardly
+/// longer than its launch; host threads share out what takes longer than some microseconds.
+PetscErrorCode read_most_whole_rows(bool cuda, PetscInt* rows) {
+  PetscFunctionBegin;
+  *rows = cuda ? 16384 : 1000;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-taskdag_mg_whole_rows", rows, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Whether the coarsest level is solved by its inverse.
 PetscErrorCode is_inverted(PC pc, bool* inverted) {
@@ -73,10 +87,12 @@ PetscErrorCode see_null_spaces(Mat a, int level, Hierarchy::LevelSeen* seen, Rea
   PetscFunctionBegin;
   const Refusal refuse(level, operator_name, why_not);
   MatNullSpace space = nullptr;
+  MatNullSpace left = nullptr;
   PetscCall(MatGetNullSpace(a, &space));
+  PetscCall(MatGetTransposeNullSpace(a, &left));
+  if ((space || left) && is_on_ranks(a)) refuse("has a null space, on several ranks");
   PetscCall(look_at_null_space(space, &seen->null_space, refuse));
-  PetscCall(MatGetTransposeNullSpace(a, &space));
-  PetscCall(look_at_null_space(space, &seen->left_null_space, refuse));
+  PetscCall(look_at_null_space(left, &seen->left_null_space, refuse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,6 +112,28 @@ PetscErrorCode see_level(PC pc, int level, Hierarchy::LevelSeen* seen, Reason* w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether each of several ranks can do a level for all.
+PetscErrorCode can_be_whole(PC pc, int level, bool inverts, bool* can) {
+  PetscFunctionBegin;
+  const PC_MG_Levels& own = level_of(pc, level);
+  bool before = true;
+  bool after = true;
+  if (level > 0 || !inverts) PetscCall(SmootherMap::can_be_whole(own.smoothd->pc, &before));
+  if (smooths_after(pc, level)) PetscCall(SmootherMap::can_be_whole(own.smoothu->pc, &after));
+  *can = before && after;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_ranks(PC pc, Reason* why_not) {
+  PetscFunctionBegin;
+  for (int level = 0; level < levels_of(pc); ++level) {
+    bool has = false;
+    PetscCall(has_ranks_of_pc(pc, level, &has));
+    if (!has) Refusal(level, smoother_name, why_not)("is on other ranks than the preconditioner");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode count_entries(Mat matrix, PetscLogDouble* entries) {
   PetscFunctionBegin;
   MatInfo sizes;  // the arrays may be in device memory
@@ -112,35 +150,29 @@ PetscLogDouble flops_of(const CycleSmoother& smoother, const SmootherMap& map, P
 
 }  // namespace
 
-/// Lends the arrays of the matrices of all levels.
-class Hierarchy::OpenLevels {
- public:
-  PetscErrorCode open(Operand* operand, Mat matrix, bool any_shape, const Context& context) {
-    PetscFunctionBegin;
-    PetscCall(operand->look_at(matrix, any_shape, 1));
-    PetscCall(guarded([&] { open_.push_back(std::make_unique<OpenMatrix>(operand->source)); }));
-    PetscCall(open_.back()->open(matrix, context.backend() == Backend::cuda));
-    PetscCall(operand->bring(matrix, context));
-    PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode Hierarchy::set_smoothers_up(PC pc) {
+  PetscFunctionBegin;
+  Reason none;
+  if (!data_of_mg(pc).levels) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_ranks(pc, &none));
+  for (int level = 0; level < levels_of(pc) && !none.given(); ++level) {
+    const PC_MG_Levels& own = level_of(pc, level);
+    for (KSP const ksp : {own.smoothd, smooths_after(pc, level) ? own.smoothu : nullptr}) {
+      PC inner = nullptr;
+      if (!ksp) continue;
+      PetscCall(KSPSetUp(ksp));
+      PetscCall(KSPGetPC(ksp, &inner));
+      PetscCall(SmootherMap::meet(inner));
+    }
   }
-  PetscErrorCode close() {
-    PetscFunctionBegin;
-    for (const auto& one : open_) PetscCall(one->close());
-    open_.clear();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
- private:
-  std::vector<std::unique_ptr<OpenMatrix>> open_;
-};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode Hierarchy::look_at(PC pc, Seen* seen, Reason* why_not) {
   PetscFunctionBegin;
-  PetscMPIInt ranks = 1;
   const int levels = levels_of(pc);
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &ranks));
-  if (ranks > 1) why_not->set("it is on several ranks");
   if (levels < 1 || !data_of_mg(pc).levels) why_not->set("it has no levels");
+  if (!why_not->given()) PetscCall(check_ranks(pc, why_not));
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   seen->options = cycle_options(pc);
   PetscCall(guarded([&] { seen->levels.resize(static_cast<std::size_t>(levels)); }));
@@ -156,6 +188,7 @@ PetscErrorCode Hierarchy::make_room(std::size_t levels) {
   if (levels_.size() == levels) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(reset());
   PetscCall(guarded([&] {
+    rows_.resize(levels);
     while (levels_.size() < levels) levels_.push_back(std::make_unique<Level>());
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,95 +196,169 @@ PetscErrorCode Hierarchy::make_room(std::size_t levels) {
 
 /// Where it is wanted, else where the finest operator lies, or on a GPU where a preconditioner of ours there works on
 /// one: then the matrices are copied.
-PetscErrorCode Hierarchy::choose_place(KSP finest, const std::optional<BackendSettings>& wanted) {
+PetscErrorCode Hierarchy::choose_own_place(KSP finest, const std::optional<BackendSettings>& wanted, bool* has_rows) {
   PetscFunctionBegin;
   Mat a = nullptr;
+  Mat own = nullptr;
   bool ours = false;
   ArrayUse use;
   MatrixSource source;
   BackendSettings settings;
   PetscCall(is_taskdag(finest->pc, &ours));
+  PetscCall(KSPGetOperators(finest, &a, nullptr));
+  own = a;
+  if (is_on_ranks(a)) PetscCall(MatMPIAIJGetSeqAIJ(a, &own, nullptr, nullptr));
+  PetscCall(source.inspect(own, false));
+  *has_rows = source.rows() > 0;
   if (ours && !(wanted && wanted->wanted != Backend::automatic)) PetscCall(prepare_for_arrays(finest->pc, 0, &use));
   if (use.backend && use.backend->context.backend() == Backend::cuda) {
     PetscCall(guarded([&] { place_ = *use.backend; }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSPGetOperators(finest, &a, nullptr));
-  PetscCall(source.inspect(a, false));
   settings.wanted = source.on_device() ? Backend::cuda : Backend::host;
   if (wanted) settings = *wanted;
   PetscCall(choose_backend(settings, {source.rows(), source.on_device()}, &place_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A rank without rows is where the others are. Collective.
+PetscErrorCode Hierarchy::choose_place(KSP finest, const std::optional<BackendSettings>& wanted, Reason* why_not) {
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(finest));
+  bool has_rows = true;
+  BackendSettings settings;
+  if (wanted) settings = *wanted;
+  PetscErrorCode chosen = choose_own_place(finest, wanted, &has_rows);
+  const bool gpu = place_ && place_->context.backend() == Backend::cuda;
+  std::array<int, 2> any = {has_rows && gpu ? 1 : 0, has_rows && !gpu ? 1 : 0};
+  PetscCall(agree(comm, chosen, why_not, any));
+  if (any[0] != 0 && any[1] != 0) why_not->set("some ranks work on a GPU and others do not");
+  settings.wanted = any[0] != 0 ? Backend::cuda : Backend::host;
+  if (!has_rows) chosen = choose_backend(settings, {}, &place_);
+  PetscCall(share_error(comm, chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::find_rows(PC pc) {
+  PetscFunctionBegin;
+  for (std::size_t level = 0; level < rows_.size(); ++level) {
+    Mat a = nullptr;
+    PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
+    PetscCall(MatGetSize(a, &rows_[level], nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On several ranks coarse levels are done by each for all: what they save of a level's time is less than the waits
+/// cost. A level of more rows or with another preconditioner than a diagonal is dealt out, and those above it.
+PetscErrorCode Hierarchy::choose_dealt_out(PC pc, const Seen& seen, Reason* why_not) {
+  PetscFunctionBegin;
+  const Refusal refuse(0, solver_name, why_not);
+  PetscInt most_rows = 0;
+  std::size_t whole = 0;
+  bool can = true;
+  dealt_out_ = 0;
+  if (!is_on_ranks(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows_.size() < 2) why_not->set("it has one level, on several ranks");
+  PetscCall(read_most_whole_rows(place_->context.backend() == Backend::cuda, &most_rows));
+  while (whole + 1 < rows_.size() && (whole == 0 || rows_[whole] <= most_rows)) {
+    PetscCall(can_be_whole(pc, static_cast<int>(whole), seen.inverts, &can));
+    if (!can) break;
+    ++whole;
+  }
+  if (whole == 0) refuse("has a preconditioner that is no diagonal, on several ranks");
+  if (!seen.inverts && rows_[0] > most_smoothed_rows)
+    refuse("smooths more rows than each of several ranks does for all");
+  dealt_out_ = rows_.size() - whole;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+RankMatrix::Reach Hierarchy::reach_of(std::size_t level) const {
+  const bool dealt_out = place_of(level) < dealt_out_;
+  return dealt_out ? RankMatrix::Reach::dealt_out : RankMatrix::Reach::whole;
+}
+
+/// The operator of an inverted level is not read.
+PetscErrorCode Hierarchy::take_matrices(PC pc, const Seen& seen) {
+  PetscFunctionBegin;
+  using Reach = RankMatrix::Reach;
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const PC_MG_Levels& own = level_of(pc, static_cast<int>(level));
+    Level& to = *levels_[level];
+    const Reach reach = reach_of(level);
+    Mat a = nullptr;
+    PetscCall(KSPGetOperators(own.smoothd, &a, nullptr));
+    if (level > 0 || !seen.inverts) PetscCall(to.a.take(a, reach));
+    if (level == 0) continue;
+    const bool gathers = place_of(level) + 1 == dealt_out_;
+    PetscCall(to.interpolation.take(own.interpolate, rows_[level], gathers ? Reach::all_columns : reach));
+    PetscCall(to.restriction.take(own.restrct, rows_[level - 1], reach));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Opens one after the other, so that what a GPU is to read is there, and closes them: what is made of the arrays is
 /// valid for as long as the states stay.
-PetscErrorCode Hierarchy::bring_matrices(PC pc, const Seen& seen) {
+PetscErrorCode Hierarchy::bring_matrices(const Seen& seen) {
   PetscFunctionBegin;
-  OpenLevels open;
+  OpenMatrices open;
   PetscCall(guarded([&] {
     cycle_levels_.assign(levels_.size(), {});
+    ranks_ = {};
+    ranks_.levels.resize(dealt_out_);
     parts_ = {};
     parts_.levels.resize(levels_.size());
   }));
   for (std::size_t level = 0; level < levels_.size(); ++level) {
-    PetscCall(bring_operator(pc, seen, level, &open));
-    if (level > 0) PetscCall(bring_transfers(pc, seen, level, &open));
+    CycleLevel& to = cycle_levels_[place_of(level)];
+    to.a.pattern.rows = to.a.pattern.cols = static_cast<Index>(rows_[level]);
+    to.visits = seen.levels[level].visits;
+    if (level > 0 || !seen.inverts) PetscCall(bring_level(level, &open));
   }
-  PetscCall(open.close());
+  for (const auto& one : open) PetscCall(one->close());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// That of an inverted level is not read.
-PetscErrorCode Hierarchy::bring_operator(PC pc, const Seen& seen, std::size_t level, OpenLevels* open) {
+PetscErrorCode Hierarchy::bring_level(std::size_t level, OpenMatrices* open) {
   PetscFunctionBegin;
-  Mat a = nullptr;
-  PetscInt rows = 0;
-  CycleLevel& to = cycle_levels_[place_of(level)];
-  PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
-  PetscCall(MatGetSize(a, &rows, nullptr));
-  to.a.pattern.rows = to.a.pattern.cols = static_cast<Index>(rows);
-  if (level == 0 && seen.inverts) PetscFunctionReturn(PETSC_SUCCESS);
-  Operand& operand = levels_[level]->a;
-  PetscCall(open->open(&operand, a, false, place_->context));
-  to.a = operand.view();
-  parts_.levels[place_of(level)].a = operand.place();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Hierarchy::bring_transfers(PC pc, const Seen& seen, std::size_t level, OpenLevels* open) {
-  PetscFunctionBegin;
-  const PC_MG_Levels& own = level_of(pc, static_cast<int>(level));
-  Transfer& interpolation = levels_[level]->interpolation;
-  Transfer& restriction = levels_[level]->restriction;
-  CycleLevel& to = cycle_levels_[place_of(level)];
-  LevelParts& parts = parts_.levels[place_of(level)];
-  PetscCall(interpolation.take(own.interpolate, to.a.pattern.rows));
-  PetscCall(restriction.take(own.restrct, cycle_levels_[place_of(level - 1)].a.pattern.rows));
-  PetscCall(open->open(&interpolation.operand(), interpolation.matrix(), true, place_->context));
-  PetscCall(open->open(&restriction.operand(), restriction.matrix(), true, place_->context));
-  to.interpolation = interpolation.operand().view();
-  to.restriction = restriction.operand().view();
-  to.visits = seen.levels[level].visits;
-  parts.interpolation = interpolation.operand().place();
-  parts.restriction = restriction.operand().place();
+  Level& from = *levels_[level];
+  const std::size_t place = place_of(level);
+  CycleLevel& to = cycle_levels_[place];
+  LevelParts& parts = parts_.levels[place];
+  const auto bring = [&](RankMatrix& matrix, bool any_shape, CsrView* view, Place* own, Place* outer) {
+    PetscFunctionBegin;
+    PetscCall(matrix.open(any_shape, place_->context, open));
+    *view = matrix.view();
+    *own = matrix.place();
+    *outer = matrix.outer_place();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  RankMatrix& interpolation = from.interpolation.on_rank();
+  RankMatrix& restriction = from.restriction.on_rank();
+  PetscCall(bring(from.a, false, &to.a, &parts.a, &parts.outer[0]));
+  if (level == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(bring(interpolation, true, &to.interpolation, &parts.interpolation, &parts.outer[1]));
+  PetscCall(bring(restriction, true, &to.restriction, &parts.restriction, &parts.outer[2]));
+  if (place >= dealt_out_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(guarded([&] { ranks_.levels[place] = {from.a.outer(), interpolation.outer(), restriction.outer()}; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Hierarchy::bring_smoothers(PC pc, const Seen& seen, Reason* why_not) {
   PetscFunctionBegin;
   const Context& context = place_->context;
-  for (std::size_t k = 0; k < levels_.size() && !why_not->given(); ++k) {
+  for (std::size_t k = 0; k < levels_.size(); ++k) {
     const auto level = static_cast<int>(k);
+    const bool whole = reach_of(k) == RankMatrix::Reach::whole;
     const PC_MG_Levels& own = level_of(pc, level);
     const Refusal refuse(level, preconditioner_name, why_not);
     if (level == 0 && seen.inverts) {
       PetscCall(inverse_.find(pc, context, Refusal(0, solver_name, why_not)));
       continue;
     }
-    PetscCall(levels_[k]->before.bring(own.smoothd->pc, context, refuse));
+    PetscCall(levels_[k]->before.bring(own.smoothd->pc, context, whole, refuse));
     if (smooths_after(pc, level) && own.smoothu != own.smoothd)
-      PetscCall(levels_[k]->after.bring(own.smoothu->pc, context, refuse));
+      PetscCall(levels_[k]->after.bring(own.smoothu->pc, context, whole, refuse));
     PetscCall(bring_null_spaces(pc, k, why_not));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -310,6 +417,7 @@ PetscErrorCode Hierarchy::collect(PC pc, const Seen& seen) {
   }
   parts_.form = seen.options.form;
   parts_.cycles = seen.options.cycles;
+  parts_.dealt_out = dealt_out_;
   parts_.inverse = seen.inverts ? inverse_.elements() : nullptr;
   parts_.device = place_->context.device();
   parts_.threads = place_->context.threads();
@@ -341,11 +449,17 @@ PetscErrorCode Hierarchy::count_flops(PC pc, std::size_t level, bool inverted, P
 PetscErrorCode Hierarchy::bring(PC pc, const Seen& seen, const std::optional<BackendSettings>& wanted,
                                 Reason* why_not) {
   PetscFunctionBegin;
-  PetscCall(make_room(seen.levels.size()));
-  PetscCall(choose_place(level_of(pc, levels_of(pc) - 1).smoothd, wanted));
-  PetscCall(bring_matrices(pc, seen));
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
+  PetscCall(share_error(comm, make_room(seen.levels.size())));
+  PetscCall(choose_place(level_of(pc, levels_of(pc) - 1).smoothd, wanted, why_not));
+  PetscCall(find_rows(pc));
+  if (!why_not->given()) PetscCall(choose_dealt_out(pc, seen, why_not));
+  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(take_matrices(pc, seen));
+  PetscCall(share_error(comm, bring_matrices(seen)));
   PetscCall(bring_smoothers(pc, seen, why_not));
-  if (!why_not->given()) PetscCall(collect(pc, seen));
+  PetscCall(agree(comm, PETSC_SUCCESS, why_not));
+  if (!why_not->given()) PetscCall(share_error(comm, collect(pc, seen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -360,6 +474,7 @@ PetscErrorCode Hierarchy::reset() {
   }
   levels_.clear();
   cycle_levels_.clear();
+  ranks_ = {};
   parts_ = {};
   PetscCall(inverse_.reset());
   place_.reset();

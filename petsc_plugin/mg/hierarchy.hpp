@@ -2,6 +2,7 @@
 /// The levels of a PCMG, kept where a cycle of the library's reads them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,11 +10,11 @@
 #include "across/reason.hpp"
 #include "backend_choice.hpp"
 #include "compat.hpp"
-#include "mat/operand.hpp"
 #include "mat/state.hpp"
 #include "mg/coarse_inverse.hpp"
 #include "mg/level.hpp"
 #include "mg/null_space.hpp"
+#include "mg/rank_matrix.hpp"
 #include "mg/smoother_map.hpp"
 #include "mg/transfer.hpp"
 #include "taskdag/cycle.hpp"
@@ -61,6 +62,7 @@ class Hierarchy {
     Place a;
     Place interpolation;
     Place restriction;
+    std::array<Place, 3> outer;  ///< on several ranks: what they have in columns of others
     int visits = 1;
     CycleNullSpace null_space;
     CycleNullSpace left_null_space;
@@ -72,21 +74,27 @@ class Hierarchy {
     CycleForm form = CycleForm::cycle;
     int cycles = 1;
     std::vector<LevelParts> levels;  ///< finest first
+    std::size_t dealt_out = 0;       ///< of these, on several ranks
     const double* inverse = nullptr;
     int device = -1;
     int threads = 0;
     bool operator==(const Parts&) const = default;
   };
 
-  /// Looks at PETSc's objects and reads no entry. Sets smoothers up, as PETSc does before it applies them.
+  /// Sets smoothers up, as PETSc does before it applies them. Collective.
+  static PetscErrorCode set_smoothers_up(PC pc);
+  /// After that: looks at PETSc's objects and reads no entry. Not collective.
   static PetscErrorCode look_at(PC pc, Seen* seen, Reason* why_not);
-  /// Brings what was seen to where the cycle is to work, as `wanted` says if anything.
+  /// Brings what was seen, which is as it is on all ranks, to where the cycle is to work, as `wanted` says if anything.
+  /// A reason is one of all ranks. Collective.
   PetscErrorCode bring(PC pc, const Seen& seen, const std::optional<BackendSettings>& wanted, Reason* why_not);
 
   // After bring():
   [[nodiscard]] const BackendChoice& place() const { return *place_; }
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] const std::vector<CycleLevel>& levels() const { return cycle_levels_; }  ///< finest first
+  /// Of several ranks; the group is the caller's.
+  [[nodiscard]] const CycleRanks& ranks() const { return ranks_; }
   [[nodiscard]] const double* inverse() const { return parts_.inverse; }
   [[nodiscard]] PetscLogDouble flops() const { return flops_; }  ///< of an application
 
@@ -94,22 +102,24 @@ class Hierarchy {
 
  private:
   struct Level {
-    Operand a;
+    RankMatrix a;
     Transfer interpolation;
     Transfer restriction;
     SmootherMap before;
     SmootherMap after;
   };
 
-  class OpenLevels;
-
   /// Of a level with PETSc's number, finest first.
   [[nodiscard]] std::size_t place_of(std::size_t level) const { return levels_.size() - 1 - level; }
   PetscErrorCode make_room(std::size_t levels);
-  PetscErrorCode choose_place(KSP finest, const std::optional<BackendSettings>& wanted);
-  PetscErrorCode bring_matrices(PC pc, const Seen& seen);
-  PetscErrorCode bring_operator(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);
-  PetscErrorCode bring_transfers(PC pc, const Seen& seen, std::size_t level, OpenLevels* open);
+  PetscErrorCode choose_own_place(KSP finest, const std::optional<BackendSettings>& wanted, bool* has_rows);
+  PetscErrorCode choose_place(KSP finest, const std::optional<BackendSettings>& wanted, Reason* why_not);
+  PetscErrorCode find_rows(PC pc);
+  PetscErrorCode choose_dealt_out(PC pc, const Seen& seen, Reason* why_not);
+  [[nodiscard]] RankMatrix::Reach reach_of(std::size_t level) const;
+  PetscErrorCode take_matrices(PC pc, const Seen& seen);
+  PetscErrorCode bring_matrices(const Seen& seen);
+  PetscErrorCode bring_level(std::size_t level, OpenMatrices* open);
   PetscErrorCode bring_smoothers(PC pc, const Seen& seen, Reason* why_not);
   PetscErrorCode bring_null_spaces(PC pc, std::size_t level, Reason* why_not);
   static void collect_smoother(const SmootherSeen& seen, const SmootherMap& map, CycleSmoother* smoother,
@@ -120,7 +130,10 @@ class Hierarchy {
   std::vector<std::unique_ptr<Level>> levels_;  ///< under PETSc's numbers
   CoarseInverse inverse_;
   std::optional<BackendChoice> place_;
+  std::vector<PetscInt> rows_;  ///< of each level, on all ranks
   std::vector<CycleLevel> cycle_levels_;
+  CycleRanks ranks_;
+  std::size_t dealt_out_ = 0;  ///< levels
   Parts parts_;
   PetscLogDouble flops_ = 0.0;
 };

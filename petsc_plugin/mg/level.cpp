@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "mg/rank_matrix.hpp"
+
 namespace taskdag::petsc {
 namespace {
 
@@ -11,7 +13,7 @@ bool is_finest(PC pc, int level) { return level + 1 == levels_of(pc); }
 PetscErrorCode check_operator(int level, Mat a, Reason* why_not) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), type_by_rows(a), &aij));
   if (!aij) Refusal(level, "operator", why_not)("is of type ", reinterpret_cast<PetscObject>(a)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -37,6 +39,17 @@ CycleOptions cycle_options(PC pc) {
     default:
       return {.form = CycleForm::cycle, .cycles = static_cast<int>(mg.cyclesperpcapply)};
   }
+}
+
+PetscErrorCode has_ranks_of_pc(PC pc, int level, bool* has) {
+  PetscFunctionBegin;
+  KSP const smoother = level_of(pc, level).smoothd;
+  int same = MPI_UNEQUAL;
+  if (smoother)
+    PetscCallMPI(MPI_Comm_compare(PetscObjectComm(reinterpret_cast<PetscObject>(smoother)),
+                                  PetscObjectComm(reinterpret_cast<PetscObject>(pc)), &same));
+  *has = same == MPI_IDENT || same == MPI_CONGRUENT;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool smooths_after(PC pc, int level) {

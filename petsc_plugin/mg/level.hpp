@@ -28,6 +28,10 @@ class Refusal {
   Reason* why_not_;
 };
 
+/// Whether it is on the ranks of the preconditioner: PETSc lets levels have communicators of their own
+/// (PCMGSetLevels()), and ranks that are in none of a level do not have its objects. Not collective.
+PetscErrorCode has_ranks_of_pc(PC pc, int level, bool* has);
+
 /// Whether PETSc smooths there after the correction, too.
 bool smooths_after(PC pc, int level);
 

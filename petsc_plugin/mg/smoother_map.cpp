@@ -1,10 +1,16 @@
 #include "mg/smoother_map.hpp"
 
+#include <span>
+#include <vector>
+
 #include "boundary.hpp"
 #include "events.hpp"
 #include "ksp/plan.hpp"
 #include "mat/arrays.hpp"
+#include "mg/gather.hpp"
+#include "mg/rank_matrix.hpp"
 #include "pc/pc_taskdag.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -33,6 +39,22 @@ class SorMap final : public LinearMap {
   bool may_be_captured_;
 };
 
+/// What is ours on a rank without rows.
+class EmptyMap final : public LinearMap {
+ public:
+  void apply(const double* /*x*/, double* /*y*/, Stream /*stream*/) override {}
+};
+
+PetscErrorCode has_rows(PC pc, bool* rows) {
+  PetscFunctionBegin;
+  Mat made_of = nullptr;
+  PetscInt own = 0;
+  PetscCall(PCGetOperators(pc, nullptr, &made_of));
+  PetscCall(MatGetLocalSize(made_of, &own, nullptr));
+  *rows = own > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 bool works_in(const ArrayUse& use, const Context& context) {
   const Context& own = use.backend->context;
   return own.backend() == context.backend() && (own.backend() == Backend::host || own.device() == context.device());
@@ -53,13 +75,33 @@ PetscErrorCode SmootherMap::find_kind(PC pc, Kind* kind) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// After it, prepare_for_arrays() finds the matrix that it knows.
+PetscErrorCode SmootherMap::meet(PC pc) {
+  PetscFunctionBegin;
+  Kind kind = Kind::other;
+  ArrayUse use;
+  PetscCall(find_kind(pc, &kind));
+  if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::can_be_whole(PC pc, bool* can) {
+  PetscFunctionBegin;
+  Kind kind = Kind::other;
+  PetscCall(find_kind(pc, &kind));
+  *can = kind == Kind::none || kind == Kind::diagonal;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat made_of = nullptr;
   PCFailedReason failed = PC_NOERROR;
   Kind kind = Kind::other;
+  bool rows = true;
   ArrayUse use;
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &seen->pc));
+  PetscCall(has_rows(pc, &rows));
   PetscCall(PCGetOperators(pc, nullptr, &made_of));
   PetscCall(read_state(made_of, &seen->matrix));
   PetscCall(PCGetFailedReason(pc, &failed));
@@ -70,26 +112,25 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   if (kind == Kind::sor) PetscCall(SorOfPc::look_at(pc, &seen->sor, refuse));
   if (failed != PC_NOERROR) refuse("has failed");
   if (kind == Kind::other) refuse("is PETSc's ", reinterpret_cast<PetscObject>(pc)->type_name);
-  if (kind == Kind::ours && !use.backend) refuse("cannot be applied inside a cycle, or has failed");
+  if (kind == Kind::ours && map_over_ranks(pc)) refuse("is TaskDAG's over all ranks");
+  if (kind == Kind::ours && rows && !use.backend) refuse("cannot be applied inside a cycle, or has failed");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmootherMap::bring(PC pc, const Context& context, const Refusal& refuse) {
+PetscErrorCode SmootherMap::bring(PC pc, const Context& context, bool whole, const Refusal& refuse) {
   PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc));
   Kind kind = Kind::other;
   PetscObjectId id = 0;
   PetscCall(find_kind(pc, &kind));
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(pc), &id));
   PetscCall(pc_.share(pc));
   use_ = {};
-  if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use_));
-  if (use_.backend && !works_in(use_, context)) {
-    refuse("works on another backend than the cycle");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (kind == Kind::diagonal) PetscCall(bring_diagonal(context));
+  if (kind == Kind::ours) PetscCall(share_error(comm, prepare_for_arrays(pc, 0, &use_)));
+  if (use_.backend && !works_in(use_, context)) refuse("works on another backend than the cycle");
+  if (kind == Kind::diagonal) PetscCall(bring_diagonal(context, whole));
   if (kind == Kind::sor) PetscCall(bring_sor(context, refuse));
-  PetscCall(guarded([&] { take_map(kind, id); }));
+  PetscCall(guarded(comm, [&] { take_map(kind, id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,47 +144,79 @@ void SmootherMap::take_map(Kind kind, PetscObjectId pc) {
   of_ = pc;
   if (use_.diagonal)
     map_ = std::make_unique<DiagonalMap>(use_.diagonal);
+  else if ((kind == Kind::ours || kind == Kind::sor) && !use_.backend)
+    map_ = std::make_unique<EmptyMap>();
   else if (kind == Kind::ours)
     map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
   else if (kind == Kind::sor)
     map_ = std::make_unique<SorMap>(sor_, use_.may_be_captured);
 }
 
-PetscErrorCode SmootherMap::bring_diagonal(const Context& context) {
+PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
   PetscFunctionBegin;
-  const bool cuda = context.backend() == Backend::cuda;
   Mat made_of = nullptr;
   Vec like = nullptr;
-  PetscInt rows = 0;
+  std::vector<PetscScalar> all;
   PetscCall(PCGetOperators(pc_, nullptr, &made_of));
-  PetscCall(MatGetSize(made_of, &rows, nullptr));
   PetscCall(MatCreateVecs(made_of, nullptr, &like));
   const PetscErrorCode found = diagonal_.find(pc_, like);
   PetscCall(VecDestroy(&like));
   PetscCall(found);
-  PetscCall(diagonal_.elements(cuda, &use_.diagonal));
-  if (!use_.diagonal) PetscCall(copy_diagonal(context, rows, &use_.diagonal));
+  whole = whole && is_on_ranks(made_of);
+  if (whole) PetscCall(gather_diagonal(&all));
+  PetscCall(share_error(pc_.comm(), place_diagonal(context, whole ? &all : nullptr)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmootherMap::gather_diagonal(std::vector<PetscScalar>* all) const {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  const PetscScalar* own = nullptr;
+  PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
+  PetscCall(VecGetArrayRead(diagonal_.vector(), &own));
+  PetscCall(
+      gather_all(pc_.comm(), MPIU_SCALAR, std::span<const PetscScalar>(own, static_cast<std::size_t>(rows)), all));
+  PetscCall(VecRestoreArrayRead(diagonal_.vector(), &own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// all: the elements of all ranks, where each needs them.
+PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::vector<PetscScalar>* all) {
+  PetscFunctionBegin;
+  PetscInt rows = 0;
+  const double* own = nullptr;
+  if (all) {
+    PetscCall(copy_diagonal(context, *all, &use_.diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(diagonal_.elements(context.backend() == Backend::cuda, &use_.diagonal));
+  if (use_.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
+  PetscCall(elements_of(diagonal_.vector(), false, &own));
+  PetscCall(copy_diagonal(context, {own, static_cast<std::size_t>(rows)}, &use_.diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SmootherMap::bring_sor(const Context& context, const Refusal& refuse) {
   PetscFunctionBegin;
-  PetscCall(sor_.bring(pc_, context.backend(), &use_));
-  if (!use_.backend) refuse("cannot divide by a diagonal entry");
+  bool rows = true;
+  PetscErrorCode brought = PETSC_SUCCESS;
+  PetscCall(has_rows(pc_, &rows));
+  if (rows) brought = sor_.bring(pc_, context.backend(), &use_);
+  PetscCall(share_error(pc_.comm(), brought));
+  if (rows && !use_.backend) refuse("cannot divide by a diagonal entry");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// To device memory, of a vector in host memory.
-PetscErrorCode SmootherMap::copy_diagonal(const Context& context, PetscInt rows, const double** elements) {
+/// Of elements in host memory.
+PetscErrorCode SmootherMap::copy_diagonal(const Context& context, std::span<const double> from,
+                                          const double** elements) {
   PetscFunctionBegin;
-  const double* from = nullptr;
-  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(rows);
-  PetscCall(elements_of(diagonal_.vector(), false, &from));
   PetscCall(guarded([&] {
-    if (copy_.size() != bytes) copy_ = engine::Memory(context, bytes);
-    copy_.copy_in(0, from, bytes);
+    if (copy_.size() != from.size_bytes()) copy_ = engine::Memory(context, from.size_bytes());
+    copy_.copy_in(0, from.data(), from.size_bytes());
   }));
-  PetscCall(log_staging(static_cast<double>(bytes), 0.0));
+  if (context.backend() == Backend::cuda) PetscCall(log_staging(static_cast<double>(from.size_bytes()), 0.0));
   *elements = static_cast<const double*>(copy_.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

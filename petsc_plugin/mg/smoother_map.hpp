@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "compat.hpp"
 #include "mat/held.hpp"
@@ -30,10 +32,14 @@ class SmootherMap {
     bool operator==(const Seen&) const = default;
   };
 
+  /// What all ranks do together before look_at(), which no other rank waits for. Collective.
+  static PetscErrorCode meet(PC pc);
   /// Of a smoother that is set up.
   static PetscErrorCode look_at(PC pc, Seen* seen, const Refusal& refuse);
-  /// Makes it ready for a context, after look_at().
-  PetscErrorCode bring(PC pc, const Context& context, const Refusal& refuse);
+  /// Whether a rank can do with all rows what others do with theirs.
+  static PetscErrorCode can_be_whole(PC pc, bool* can);
+  /// Makes it ready for a context, after look_at(). `whole`: for all rows, on each rank. Collective.
+  PetscErrorCode bring(PC pc, const Context& context, bool whole, const Refusal& refuse);
   /// Null: the identity. Valid until the next bring().
   [[nodiscard]] LinearMap* map() const { return map_.get(); }
   /// ArrayUse::launches
@@ -46,9 +52,11 @@ class SmootherMap {
 
   static PetscErrorCode find_kind(PC pc, Kind* kind);
   void take_map(Kind kind, PetscObjectId pc);
-  PetscErrorCode bring_diagonal(const Context& context);
+  PetscErrorCode bring_diagonal(const Context& context, bool whole);
   PetscErrorCode bring_sor(const Context& context, const Refusal& refuse);
-  PetscErrorCode copy_diagonal(const Context& context, PetscInt rows, const double** elements);
+  PetscErrorCode gather_diagonal(std::vector<PetscScalar>* all) const;
+  PetscErrorCode place_diagonal(const Context& context, const std::vector<PetscScalar>* all);
+  PetscErrorCode copy_diagonal(const Context& context, std::span<const double> from, const double** elements);
 
   Held<PC> pc_;
   ArrayUse use_;

@@ -6,6 +6,7 @@
 #include "boundary.hpp"
 #include "mat/with_pattern.hpp"
 #include "matsor/mat_sor.hpp"
+#include "mg/rank_matrix.hpp"
 #include "pc/types.hpp"
 
 namespace taskdag::petsc {
@@ -22,9 +23,18 @@ PetscErrorCode sweeps_by_nodes(Mat matrix, const SorSettings& settings, bool* by
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool is_a_sweep(MatSORType sweep) {
-  constexpr int sweeps = SOR_SYMMETRIC_SWEEP | SOR_LOCAL_SYMMETRIC_SWEEP;
+/// On several ranks PETSc has sweeps through each rank's own rows alone.
+bool is_a_sweep(MatSORType sweep, bool on_ranks) {
+  const int sweeps = (on_ranks ? 0 : SOR_SYMMETRIC_SWEEP) | SOR_LOCAL_SYMMETRIC_SWEEP;
   return (sweep & sweeps) != 0 && (sweep & ~sweeps) == 0;
+}
+
+/// What is swept through: on several ranks what this one has in its own columns.
+PetscErrorCode own_part(Mat matrix, Mat* own) {
+  PetscFunctionBegin;
+  *own = matrix;
+  if (is_on_ranks(matrix)) PetscCall(MatMPIAIJGetSeqAIJ(matrix, own, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace
@@ -44,18 +54,21 @@ PetscErrorCode read_sor(PC pc, SorSettings* settings, bool* known) {
 PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
+  Mat own = nullptr;
   PetscBool aij = PETSC_FALSE;
   bool known = false;
   bool by_nodes = false;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), MATSEQAIJ, &aij));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(matrix), type_by_rows(matrix), &aij));
   PetscCall(read_sor(pc, seen, &known));
   if (!aij) refuse("is PETSc's sor of a matrix of type ", reinterpret_cast<PetscObject>(matrix)->type_name);
   if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(sweeps_by_nodes(matrix, *seen, &by_nodes));
+  PetscCall(own_part(matrix, &own));
+  PetscCall(sweeps_by_nodes(own, *seen, &by_nodes));
   const double sweeps = static_cast<double>(seen->iterations) * static_cast<double>(seen->local_iterations);
-  if (!known || !is_a_sweep(seen->sweep) || sweeps > std::numeric_limits<int>::max())
+  if (!known || !is_a_sweep(seen->sweep, is_on_ranks(matrix)) || sweeps > std::numeric_limits<int>::max())
     refuse("is PETSc's sor with settings that are not known");
+  if (is_on_ranks(matrix) && seen->iterations > 1) refuse("is PETSc's sor with several iterations over all ranks");
   if (by_nodes) refuse("is PETSc's sor by nodes, rows of one pattern at once: -mat_no_inode lets it take rows");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,10 +76,12 @@ PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
 PetscErrorCode SorOfPc::bring(PC pc, Backend backend, ArrayUse* use) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
+  Mat own = nullptr;
   MatState now;
   bool known = false;
   SorSettings sor;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
+  PetscCall(own_part(matrix, &own));
   PetscCall(read_state(matrix, &now));
   PetscCall(read_sor(pc, &sor, &known));
   const bool same = sor_ && sor.omega == settings_.sor.omega && sor.shift == settings_.sor.shift &&
@@ -77,9 +92,9 @@ PetscErrorCode SorOfPc::bring(PC pc, Backend backend, ArrayUse* use) {
     settings_.type = PC_TASKDAG_SOR;
     settings_.backend.wanted = backend;
     PetscCall(guarded([&] { sor_ = make_sor(settings_); }));
-    PetscCall(sor_->analyse(matrix, false));
+    PetscCall(sor_->analyse(own, false));
   } else if (now != of_) {
-    PetscCall(sor_->update(matrix, false));
+    PetscCall(sor_->update(own, false));
   }
   of_ = now;
   if (sor_->failure().value_or(MAT_FACTOR_NOERROR) == MAT_FACTOR_NOERROR) PetscCall(sor_->prepare_for_arrays(0, use));

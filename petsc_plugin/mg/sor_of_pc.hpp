@@ -1,5 +1,6 @@
 /// \file
-/// PETSc's SOR as a smoother's preconditioner: the library's sweeps with its settings.
+/// PETSc's SOR as a smoother's preconditioner: the library's sweeps with its settings, on several ranks through each
+/// rank's own rows.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,8 @@ class SorOfPc {
 
   /// Reads the settings. PETSc sweeps by rows with them, or refuse() is called.
   static PetscErrorCode look_at(PC pc, Seen* seen, const Refusal& refuse);
-  /// Takes the matrix as it is now. ArrayUse::backend is null where a diagonal entry cannot be divided by.
+  /// Takes the matrix as it is now, on a rank that has rows of it. ArrayUse::backend is null where a diagonal entry
+  /// cannot be divided by.
   PetscErrorCode bring(PC pc, Backend backend, ArrayUse* use);
   /// On arrays of the backend. May throw.
   void apply(const double* x, double* y, Stream stream) { sor_->apply_to_arrays(x, y, stream); }

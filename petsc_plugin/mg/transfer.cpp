@@ -7,10 +7,33 @@ PetscErrorCode has_entries(Mat given, bool* entries, bool* repeated) {
   PetscFunctionBegin;
   PetscBool aij = PETSC_FALSE;
   PetscBool maij = PETSC_FALSE;
-  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(given), MATSEQAIJ, &aij));
-  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(given), &maij, MATMAIJ, MATSEQMAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(given), type_by_rows(given), &aij));
+  PetscCall(
+      PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(given), &maij, MATMAIJ, MATSEQMAIJ, MATMPIMAIJ, ""));
   *entries = aij == PETSC_TRUE;
   *repeated = maij == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Brings the values of a matrix, or of what a rank has of it, to host memory. written: those that are there are the
+/// newest.
+PetscErrorCode bring_values(Mat matrix, bool written) {
+  PetscFunctionBegin;
+  Mat inner = matrix;
+  Mat outer = nullptr;
+  if (is_on_ranks(matrix)) PetscCall(MatMPIAIJGetSeqAIJ(matrix, &inner, &outer, nullptr));
+  for (Mat const part : {inner, outer}) {
+    const PetscScalar* values = nullptr;
+    PetscScalar* changed = nullptr;
+    if (!part) continue;
+    if (written) {
+      PetscCall(MatSeqAIJGetArray(part, &changed));
+      PetscCall(MatSeqAIJRestoreArray(part, &changed));
+    } else {
+      PetscCall(MatSeqAIJGetArrayRead(part, &values));
+      PetscCall(MatSeqAIJRestoreArrayRead(part, &values));
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -25,7 +48,7 @@ PetscErrorCode Transfer::check(Mat given, const Refusal& refuse) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Transfer::take(Mat given, PetscInt rows) {
+PetscErrorCode Transfer::take(Mat given, PetscInt rows, RankMatrix::Reach reach) {
   PetscFunctionBegin;
   MatState now;
   PetscInt own_rows = 0;
@@ -34,6 +57,7 @@ PetscErrorCode Transfer::take(Mat given, PetscInt rows) {
   PetscCall(MatGetSize(given, &own_rows, nullptr));
   if (own_rows != rows && now != of_) PetscCall(transpose(now));
   PetscCall(matrix_.share(own_rows == rows ? written_ : transpose_));
+  PetscCall(on_rank_.take(matrix_, reach));
   of_ = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,7 +70,7 @@ PetscErrorCode Transfer::write_out(Mat given, const MatState& now) {
   if (repeated) {
     PetscCall(transpose_.reset());
     PetscCall(written_.reset());
-    PetscCall(MatConvert(given, MATSEQAIJ, MAT_INITIAL_MATRIX, written_.out()));
+    PetscCall(MatConvert(given, type_by_rows(given), MAT_INITIAL_MATRIX, written_.out()));
   } else {
     if (!now.has_pattern_of(of_)) PetscCall(transpose_.reset());
     PetscCall(written_.share(given));
@@ -59,14 +83,10 @@ PetscErrorCode Transfer::write_out(Mat given, const MatState& now) {
 PetscErrorCode Transfer::transpose(const MatState& now) {
   PetscFunctionBegin;
   const bool there = transpose_ && now.has_pattern_of(of_);
-  const PetscScalar* given = nullptr;
-  PetscScalar* made = nullptr;
   if (!there) PetscCall(transpose_.reset());
-  PetscCall(MatSeqAIJGetArrayRead(written_, &given));
-  PetscCall(MatSeqAIJRestoreArrayRead(written_, &given));
+  PetscCall(bring_values(written_, false));
   PetscCall(MatTranspose(written_, there ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, transpose_.out()));
-  PetscCall(MatSeqAIJGetArray(transpose_, &made));
-  PetscCall(MatSeqAIJRestoreArray(transpose_, &made));
+  PetscCall(bring_values(transpose_, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,7 +96,7 @@ PetscErrorCode Transfer::reset() {
   PetscCall(matrix_.reset());
   PetscCall(written_.reset());
   PetscCall(transpose_.reset());
-  PetscCall(operand_.reset());
+  PetscCall(on_rank_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

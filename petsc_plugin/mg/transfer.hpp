@@ -4,8 +4,8 @@
 
 #include "compat.hpp"
 #include "mat/held.hpp"
-#include "mat/operand.hpp"
 #include "mg/level.hpp"
+#include "mg/rank_matrix.hpp"
 
 namespace taskdag::petsc {
 
@@ -15,11 +15,11 @@ class Transfer {
  public:
   /// Whether PETSc's type is one that can be read.
   static PetscErrorCode check(Mat given, const Refusal& refuse);
-  /// Takes pattern and values as they are now, for a product with so many rows.
-  PetscErrorCode take(Mat given, PetscInt rows);
+  /// Takes pattern and values as they are now, for a product with so many rows. Collective.
+  PetscErrorCode take(Mat given, PetscInt rows, RankMatrix::Reach reach);
   /// The matrix to read.
   [[nodiscard]] Mat matrix() const { return matrix_; }
-  [[nodiscard]] Operand& operand() { return operand_; }
+  [[nodiscard]] RankMatrix& on_rank() { return on_rank_; }
   PetscErrorCode reset();
 
  private:
@@ -30,7 +30,7 @@ class Transfer {
   Held<Mat> matrix_;
   Held<Mat> written_;  ///< its entries, where its type does not have them
   Held<Mat> transpose_;
-  Operand operand_;
+  RankMatrix on_rank_;
 };
 
 }  // namespace taskdag::petsc

@@ -16,10 +16,12 @@ class OwnApplication {
   OwnApplication& operator=(const OwnApplication&) = delete;
   virtual ~OwnApplication() = default;
 
-  /// As prepare_for_arrays() of pc_taskdag.hpp has it.
+  /// As prepare_for_arrays() of pc_taskdag.hpp has it. Collective.
   virtual PetscErrorCode prepare_for_arrays(PC pc, ArrayUse* use) = 0;
   /// Applies it so, in memory of its backend. May throw.
   virtual void apply_to_arrays(const double* b, double* x, Stream stream) = 0;
+  /// As Preconditioner::map_over_ranks().
+  virtual LinearMap* map_over_ranks() { return nullptr; }
 };
 
 /// What a PC is asked for its own application, null where it has none at present: the PC's composed function of this

@@ -106,6 +106,23 @@ void expect_same(const Outcome& ours, const Outcome& theirs_and_repetitions) {
   EXPECT_EQ(ours.history.back(), ours.norm);
 }
 
+PetscInt local_rows(const std::string& split, Index rows) {
+  const auto all = static_cast<PetscInt>(rows);
+  if (split == "unequal") {  // 1 : 2 : 3 …
+    const PetscInt parts = ranks() * (ranks() + 1) / 2;
+    const PetscInt mine = all * (rank() + 1) / parts;
+    PetscInt before = 0;
+    for (int r = 0; r < ranks() - 1; ++r) before += all * (r + 1) / parts;
+    return rank() == ranks() - 1 ? all - before : mine;
+  }
+  const int empty = split == "first" ? 0 : split == "last" ? ranks() - 1 : -1;
+  if (split == "one alone") return rank() == 1 ? all : 0;
+  if (rank() == empty) return 0;
+  const int others = ranks() - 1;
+  const int place = rank() - (empty == 0 ? 1 : 0);
+  return all / others + (place < static_cast<int>(all % others) ? 1 : 0);
+}
+
 std::vector<double> null_vector(Index rows, bool constant) {
   std::vector<double> null(static_cast<std::size_t>(rows), 1.0);
   for (std::size_t i = 0; i < null.size(); ++i) null[i] += constant ? 0.0 : 0.01 * static_cast<double>(i % 37);

@@ -65,6 +65,10 @@ bool is_there(const Outcome& outcome);
 /// A solve of ours went as one of PETSc's.
 void expect_same(const Outcome& ours, const Outcome& theirs);
 
+/// Of so many rows on this rank: `split` says how they are dealt out, "unequal", "first" or "last" (has none), "one
+/// alone".
+PetscInt local_rows(const std::string& split, Index rows);
+
 using OwnedNullSpace = Owned<MatNullSpace, MatNullSpaceDestroy>;
 
 std::vector<double> null_vector(Index rows, bool constant);

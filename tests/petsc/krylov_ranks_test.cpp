@@ -123,24 +123,6 @@ TEST_P(KrylovMethodsOnRanks, MakeAllIterationsWithoutANorm) {
   EXPECT_LE(relative_difference(with.x, other.x), 1e-9);
 }
 
-/// Of so many rows on this rank: `split` says how they are dealt out.
-PetscInt local_rows(const std::string& split, Index rows) {
-  const auto all = static_cast<PetscInt>(rows);
-  if (split == "unequal") {  // 1 : 2 : 3 …
-    const PetscInt parts = ranks() * (ranks() + 1) / 2;
-    const PetscInt mine = all * (rank() + 1) / parts;
-    PetscInt before = 0;
-    for (int r = 0; r < ranks() - 1; ++r) before += all * (r + 1) / parts;
-    return rank() == ranks() - 1 ? all - before : mine;
-  }
-  const int empty = split == "first" ? 0 : split == "last" ? ranks() - 1 : -1;
-  if (split == "one alone") return rank() == 1 ? all : 0;
-  if (rank() == empty) return 0;
-  const int others = ranks() - 1;
-  const int place = rank() - (empty == 0 ? 1 : 0);
-  return all / others + (place < static_cast<int>(all % others) ? 1 : 0);
-}
-
 TEST_P(KrylovMethodsOnRanks, WorkWithAnyNumbersOfRows) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();

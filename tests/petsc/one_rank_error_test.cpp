@@ -78,6 +78,8 @@ struct Type {
   const char* options;
   /// PETSc makes solvers of the blocks in its own set-up: what fails there is not ours to share.
   bool in_blocks = false;
+  bool view_needs_memory = true;
+  long stride = 1;  ///< of the places: PETSc's set-up takes long
 };
 
 std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.name; }
@@ -110,6 +112,14 @@ constexpr Type types[] = {
      TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on -pc_taskdag_ordering taskdag_color"},
     {"sor_across", TASKDAG_OURS "-pc_taskdag_type sor -pc_taskdag_across on"},
     {"petscs_jacobi", "-pc_type jacobi -taskdag_ksp on -ksp_type cg"},
+    {"multigrid",
+     "-pc_type gamg -mg_levels_pc_type jacobi -pc_gamg_coarse_eq_limit 8 -taskdag_mg "
+     "-taskdag_mg_whole_rows 0 -ksp_type cg",
+     false, true, 23},
+    {"multigrid_in_petscs_loop",
+     "-pc_type gamg -mg_levels_pc_type jacobi -pc_gamg_coarse_eq_limit 8 -taskdag_mg "
+     "-taskdag_ksp off -ksp_type cg",
+     false, false, 23},
     {"package_ilu", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag", true},
     {"package_icc", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type taskdag", true},
     {"sub_taskdag", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type taskdag -sub_pc_taskdag_type ilu", true},
@@ -137,12 +147,18 @@ constexpr Type ordered_types[] = {
 
 std::string options_of(const Type& type) { return std::string("-ksp_max_it 2 ") + type.options; }
 
+/// Which places are tried.
+struct Places {
+  bool are_there = true;  ///< one at least
+  long stride = 1;
+};
+
 /// Gives attempt(place) each place of a call of operator new on rank `victim`, until none comes there: 0 on the others.
 /// It says whether one has come on this rank. @returns how many have
 template <class Attempt>
-long for_each_place_of(int victim, const Attempt& attempt) {
+long for_each_place_of(int victim, long stride, const Attempt& attempt) {
   // With more ranks the same is waited for, and each attempt takes longer.
-  const long step = ranks() > 2 ? 5 : 1;
+  const long step = stride * (ranks() > 2 ? 5 : 1);
   long faults = 0;
   for (long place = 1; place < kTooMany; place += step) {
     SCOPED_TRACE("call " + std::to_string(place) + " of operator new fails on rank " + std::to_string(victim));
@@ -156,9 +172,10 @@ long for_each_place_of(int victim, const Attempt& attempt) {
 
 /// The same of the first rank, which may work for others, and of the last one.
 template <class Attempt>
-void for_each_place(bool needs_memory, const Attempt& attempt) {
-  const long faults = for_each_place_of(0, attempt) + for_each_place_of(ranks() - 1, attempt);
-  EXPECT_TRUE(faults > 0 || !needs_memory) << "nothing was tested";
+void for_each_place(const Places& places, const Attempt& attempt) {
+  const long faults =
+      for_each_place_of(0, places.stride, attempt) + for_each_place_of(ranks() - 1, places.stride, attempt);
+  EXPECT_TRUE(faults > 0 || !places.are_there) << "nothing was tested";
 }
 
 /// There is an error or a reason on all ranks, or the answer that there would have been.
@@ -170,11 +187,11 @@ void expect_told(const End& end, const End& good) {
 
 /// Of run(place, &happened), which fails at that place, 0: at none, and says whether it has come to it.
 template <class Run>
-void expect_told_at_each_place(bool needs_memory, const Run& run) {
+void expect_told_at_each_place(const Places& places, const Run& run) {
   bool happened = false;
   const End good = run(0, &happened);
   ASSERT_FALSE(good.error);
-  for_each_place(needs_memory, [&](long place) {
+  for_each_place(places, [&](long place) {
     bool come = false;
     expect_told(run(place, &come), good);
     return come;
@@ -210,12 +227,12 @@ TEST_P(MemoryOfOneRank, RunsOutInTheFirstSolve) {
     *happened = fault.happened();
     return end_of(code, program.ksp);
   };
-  expect_told_at_each_place(true, run);
+  expect_told_at_each_place({true, GetParam().stride}, run);
 }
 
 /// After a good solve of `first`, in the one after `change(a, ksp)`.
 template <class Change>
-void expect_told_after(const CsrMatrix& first, bool needs_memory, const Change& change) {
+void expect_told_after(const CsrMatrix& first, const Places& places, const Change& change) {
   const OwnedMat kept = make_matrix(first);
   const auto run = [&](long place, bool* happened) {
     const QuietErrors quiet;
@@ -229,14 +246,14 @@ void expect_told_after(const CsrMatrix& first, bool needs_memory, const Change& 
     *happened = fault.happened();
     return end_of(code, program.ksp);
   };
-  expect_told_at_each_place(needs_memory, run);
+  expect_told_at_each_place(places, run);
 }
 
 TEST_P(MemoryOfOneRank, RunsOutWithNewValues) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   // Some types need none then.
-  expect_told_after(grid(), false, [](Mat a, KSP ksp) {
+  expect_told_after(grid(), {false, GetParam().stride}, [](Mat a, KSP ksp) {
     EXPECT_OK(MatShift(a, 0.5));
     EXPECT_OK(KSPSetOperators(ksp, a, a));
   });
@@ -246,7 +263,8 @@ TEST_P(MemoryOfOneRank, RunsOutWithANewPattern) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   const OwnedMat other = make_matrix(other_grid());
-  expect_told_after(grid(), true, [&](Mat, KSP ksp) { EXPECT_OK(KSPSetOperators(ksp, other, other)); });
+  expect_told_after(grid(), {true, GetParam().stride},
+                    [&](Mat, KSP ksp) { EXPECT_OK(KSPSetOperators(ksp, other, other)); });
 }
 
 TEST_P(MemoryOfOneRank, RunsOutInAView) {
@@ -260,7 +278,7 @@ TEST_P(MemoryOfOneRank, RunsOutInAView) {
   EXPECT_OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &nowhere));
   for (const PetscViewerFormat format : {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_INFO_DETAIL}) {
     EXPECT_OK(PetscViewerPushFormat(nowhere, format));
-    for_each_place(true, [&](long place) {
+    for_each_place({GetParam().view_needs_memory, GetParam().stride}, [&](long place) {
       const AllocationFault fault(place);
       const PetscErrorCode code = KSPView(program.ksp, nowhere);
       EXPECT_TRUE(static_cast<int>(code) == 0 || !GetParam().in_blocks) << "others may wait";
@@ -279,7 +297,7 @@ TEST_P(OrderOfOneBlock, IsTheNaturalOneWhereMemoryRunsOut) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   const OwnedMat a = make_matrix(grid());
-  for_each_place(true, [&](long place) {
+  for_each_place({}, [&](long place) {
     const QuietErrors quiet;
     const Program program(a);
     make_solvers_of_blocks(program);
@@ -311,7 +329,7 @@ TEST_P(MemoryOfOneRankTransposed, RunsOutInAnApplication) {
     EXPECT_FALSE(end.error) << "the others cannot know of it before the next norm";
     return end;
   };
-  expect_told_at_each_place(true, run);
+  expect_told_at_each_place({true, GetParam().stride}, run);
 }
 
 std::string name_of_type(const testing::TestParamInfo<Type>& test) { return test.param.name; }

@@ -1,0 +1,427 @@
+// Multigrid of PETSc's with cycles of ours on several ranks: what PETSc's cycles give on the same ranks.
+#include <petscdmda.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "deadline.hpp"
+#include "krylov_cases.hpp"
+#include "support.hpp"
+
+namespace taskdag::test {
+namespace {
+
+/// Options: our cycle in our loop, and in PETSc's.
+const std::string kInLoop = "-taskdag_mg -taskdag_ksp auto ";
+const std::string kInPetscs = "-taskdag_mg -taskdag_ksp off ";
+const std::string kJacobi = "-mg_levels_pc_type jacobi ";
+const std::string kGamg = "-pc_type gamg " + kJacobi;
+const std::string kOnGrid = "-pc_type mg -pc_mg_galerkin both " + kJacobi + "-pc_mg_levels ";
+/// In place of estimates.
+const std::string kBounds = "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2.1 ";
+/// All levels but the coarsest are dealt out.
+const std::string kDealtOut = "-taskdag_mg_whole_rows 0 ";
+
+using OwnedDm = Owned<DM, DMDestroy>;
+
+CsrMatrix plane(double wind = 0.0) {
+  return make_stencil({.stencil = Stencil::five_point, .nx = 41, .ny = 37, .nz = 1, .wind = wind});
+}
+CsrMatrix space() { return make_stencil({.stencil = Stencil::seven_point, .nx = 14, .ny = 15, .nz = 16}); }
+
+/// The KSP of a matrix, or of a grid.
+using MakeCase = std::function<Case(const std::string& options)>;
+MakeCase of_matrix(const CsrMatrix& csr, MatType type, const std::string& split = "") {
+  return [=](const std::string& options) {
+    const PetscInt local = split.empty() ? PetscInt{PETSC_DECIDE} : local_rows(split, csr.rows);
+    return make_case(make_matrix(csr, type, local), options);
+  };
+}
+
+/// A grid in the plane whose ranks have rectangles of it, and its 5-point stencil. PETSc interpolates by the grid.
+Case make_on_grid(MatType type, PetscInt unknowns, const std::string& options) {
+  OwnedDm grid;
+  OwnedMat a;
+  constexpr auto open = DM_BOUNDARY_NONE;
+  constexpr PetscInt size = 33;
+  ok(DMDACreate2d(PETSC_COMM_WORLD, open, open, DMDA_STENCIL_STAR, size, size, PETSC_DECIDE, PETSC_DECIDE, unknowns, 1,
+                  nullptr, nullptr, grid.out()));
+  ok(DMSetMatType(grid, type));
+  ok(DMSetUp(grid));
+  ok(DMCreateMatrix(grid, a.out()));
+  DMDALocalInfo mine;
+  ok(DMDAGetLocalInfo(grid, &mine));
+  for (PetscInt j = mine.ys; j < mine.ys + mine.ym; ++j) {
+    for (PetscInt i = mine.xs; i < mine.xs + mine.xm; ++i) {
+      for (PetscInt c = 0; c < unknowns; ++c) {
+        const MatStencil row{0, j, i, c};
+        for (const auto& [dj, di] : {std::pair{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
+          const MatStencil column{0, j + dj, i + di, c};
+          const bool inside = column.j >= 0 && column.j < size && column.i >= 0 && column.i < size;
+          const PetscScalar value = dj == 0 && di == 0 ? 4.1 : -1.0;
+          if (inside) ok(MatSetValuesStencil(a, 1, &row, 1, &column, &value, INSERT_VALUES));
+        }
+      }
+    }
+  }
+  ok(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  ok(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  Case made = make_case(std::move(a), options);
+  ok(KSPSetDM(made.ksp, grid));
+#if PETSC_VERSION_GE(3, 25, 0)
+  ok(KSPSetDMActive(made.ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#else
+  ok(KSPSetDMActive(made.ksp, PETSC_FALSE));
+#endif
+  return made;
+}
+MakeCase of_grid(MatType type, PetscInt unknowns = 1) {
+  return [=](const std::string& options) { return make_on_grid(type, unknowns, options); };
+}
+
+/// What is said of cycles and loops.
+std::string said_by(const Outcome& outcome) {
+  std::istringstream view(outcome.view);
+  std::string said;
+  for (std::string line; std::getline(view, line);) {
+    if (line.find("cycle: ") != std::string::npos || line.starts_with("  loop: ")) said += line + '\n';
+  }
+  return said;
+}
+
+bool has(const Outcome& outcome, const std::string& words) { return outcome.view.find(words) != std::string::npos; }
+bool is_ours(const Outcome& outcome) {
+  return has(outcome, "  cycle: by TaskDAG, ") && has(outcome, "dealt out to " + std::to_string(ranks()) + " ranks)");
+}
+
+PC pc_of(const Case& with) {
+  PC pc = nullptr;
+  ok(KSPGetPC(with.ksp, &pc));
+  return pc;
+}
+
+/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application.
+void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+  SCOPED_TRACE(options);
+  const Case petscs = make(options);
+  const Outcome theirs = solve_in(petscs, options);
+  EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
+  const Case in_loop = make(kInLoop + options);
+  const Outcome ours = solve_in(in_loop, kInLoop + options);
+  ASSERT_TRUE(is_ours(ours)) << said_by(ours);
+  ASSERT_TRUE(has(ours, "loop: by TaskDAG on " + std::to_string(ranks()) + " ranks")) << said_by(ours);
+  expect_same(ours, theirs);
+  EXPECT_LE(difference_of_applications(pc_of(in_loop), pc_of(petscs), petscs.a), tolerance);
+  const int cycles = event_count("TaskDAGCycle");
+  const Case in_petscs = make(kInPetscs + options);
+  const Outcome alone = solve_in(in_petscs, kInPetscs + options);
+  EXPECT_TRUE(is_ours(alone)) << said_by(alone);
+  EXPECT_EQ(alone.loops, 0);
+  EXPECT_EQ(alone.reason, theirs.reason);
+  EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(theirs.iterations), 1.0);
+  EXPECT_GE(event_count("TaskDAGCycle") - cycles, alone.iterations);
+  EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
+}
+
+/// Matrices of this type.
+class MultigridOnRanks : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    SKIP_UNLESS_RANKS(ranks() > 1, "several ranks");
+    const std::string missing = what_is_missing_for(GetParam());
+    if (!missing.empty()) GTEST_SKIP() << missing;
+    const Outcome any = solve_of(plane(), type(), kInLoop + "-ksp_type cg " + kGamg);
+    if (has(any, "share a GPU")) GTEST_SKIP() << said_by(any);
+  }
+  [[nodiscard]] static MatType type() { return GetParam().c_str(); }
+  [[nodiscard]] static bool on_host() { return GetParam() == MATAIJ; }
+
+ private:
+  Deadline deadline_;
+};
+INSTANTIATE_TEST_SUITE_P(On, MultigridOnRanks, testing::Values(MATAIJ, MATAIJCUSPARSE),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(MultigridOnRanks, TakesTheHierarchyOfGamg) {
+  for (const std::string method : {"cg", "gmres", "bcgs -ksp_rtol 1e-6", "fgmres"})
+    expect_same_cycles(of_matrix(plane(), type()), "-ksp_type " + method + " " + kGamg + kDealtOut);
+  for (const std::string& levels : {kDealtOut, std::string("-taskdag_mg_whole_rows 200 "), std::string()})
+    expect_same_cycles(of_matrix(space(), type()), "-ksp_type cg -pc_gamg_agg_nsmooths 0 " + kGamg + levels);
+  expect_same_cycles(of_matrix(plane(0.8), type()), "-ksp_type gmres " + kGamg);
+}
+
+TEST_P(MultigridOnRanks, TakesSmoothersOfPetsc) {
+  for (const std::string smoother :
+       {"pc_type none", "pc_type jacobi -mg_levels_pc_jacobi_type rowmax", "pc_type pbjacobi",
+        "ksp_type richardson -mg_levels_ksp_richardson_scale 0.6 -mg_levels_ksp_max_it 3", "ksp_max_it 4"}) {
+    for (const std::string& levels : {kDealtOut, std::string()})
+      expect_same_cycles(of_matrix(plane(), type()),
+                         "-ksp_type gmres " + kGamg + "-mg_levels_" + smoother + " " + levels);
+  }
+}
+
+/// PETSc's sweeps are those of each rank's own rows, which a level is dealt out for.
+TEST_P(MultigridOnRanks, TakesSweepsOfPetsc) {
+  const ScopedOptions rows("-mat_no_inode");
+  for (const std::string settings :
+       {"", "-mg_levels_pc_sor_lits 2",
+        "-mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_omega 1.2",
+        "-mg_levels_ksp_type richardson", "-mg_levels_pc_sor_diagonal_shift 0.1"}) {
+    const std::string options = "-ksp_type gmres -mat_no_inode -pc_type gamg -mg_levels_pc_type sor " + settings + " ";
+    expect_same_cycles(of_matrix(plane(), type()), options);
+  }
+  const std::string options = "-ksp_type gmres -mat_no_inode -pc_type gamg -mg_levels_pc_type sor ";
+  for (const std::string split : {"first", "last", "one alone"})
+    expect_same_cycles(of_matrix(plane(), type(), split), options);
+}
+
+/// Each rank's own preconditioner of ours is applied where a level is dealt out.
+TEST_P(MultigridOnRanks, TakesSmoothersOfOurs) {
+  for (const std::string smoother : {"ilu", "sor", "jacobi", "jacobi -mg_levels_pc_taskdag_jacobi_sweeps 2"})
+    expect_same_cycles(of_matrix(plane(), type()),
+                       "-ksp_type gmres -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type taskdag "
+                       "-mg_levels_pc_taskdag_type " +
+                           smoother + " ");
+}
+
+TEST_P(MultigridOnRanks, HasAllFormsOfCycles) {
+  for (const std::string form :
+       {"-pc_mg_type multiplicative", "-pc_mg_cycle_type w", "-pc_mg_type additive", "-pc_mg_type full",
+        "-pc_mg_type full -pc_mg_cycle_type w", "-pc_mg_type kaskade", "-pc_mg_multiplicative_cycles 2",
+        "-pc_mg_distinct_smoothup -mg_levels_up_pc_type jacobi -mg_levels_up_ksp_chebyshev_eigenvalues 0.2,2.1"}) {
+    for (const std::string& levels : {kDealtOut, std::string("-taskdag_mg_whole_rows 90 "), std::string()})
+      expect_same_cycles(of_grid(type()), kOnGrid + "4 -ksp_type fgmres " + form + " " + kBounds + levels);
+  }
+}
+
+TEST_P(MultigridOnRanks, TakesTheHierarchyOfAGrid) {
+  for (const std::string& levels : {kDealtOut, std::string()}) {
+    if (on_host()) expect_same_cycles(of_grid(type()), kOnGrid + "3 -ksp_type cg " + levels);
+    expect_same_cycles(of_grid(type()), kOnGrid + "3 -ksp_type cg " + kBounds + levels);
+    if (on_host()) expect_same_cycles(of_grid(type(), 2), kOnGrid + "3 -ksp_type cg " + levels);
+  }
+}
+
+TEST_P(MultigridOnRanks, WorksWithAnyNumbersOfRows) {
+  for (const std::string split : {"unequal", "first", "last", "one alone"}) {
+    SCOPED_TRACE(split);
+    for (const std::string& levels : {kDealtOut, std::string()})
+      expect_same_cycles(of_matrix(plane(), type(), split), "-ksp_type cg " + kGamg + levels);
+  }
+}
+
+/// What a hierarchy has that is not ours, and what is said of it.
+struct Refusal {
+  std::string options;
+  std::string reason;
+  bool inside = false;  ///< there are loops of ours on a level
+};
+
+TEST_P(MultigridOnRanks, IsPetscsWhereALevelIsNotOurs) {
+  const std::vector<Refusal> refusals = {
+      {kGamg + "-mg_levels_1_ksp_type gmres", "level 1's smoother is gmres"},
+      {"-pc_type gamg -mg_levels_pc_type sor -mg_levels_pc_sor_its 2", "PETSc's sor with several iterations"},
+      {"-pc_type gamg -mg_levels_pc_type bjacobi", "preconditioner is PETSc's bjacobi"},
+      {"-pc_type mg -mg_levels_0_pc_type jacobi", "it has one level, on several ranks"},
+      {kGamg + "-mg_coarse_ksp_type richardson -mg_coarse_ksp_richardson_scale 0.9 -mg_coarse_pc_type taskdag",
+       "level 0's solver has a preconditioner that is no diagonal", true},
+  };
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.options);
+    const std::string options = "-ksp_type fgmres -mat_no_inode " + refusal.options + " ";
+    const Outcome theirs = solve_of(plane(), type(), options);
+    const Outcome ours = solve_of(plane(), type(), kInLoop + options);
+    EXPECT_TRUE(has(ours, "cycle: by PETSc, not TaskDAG: ")) << said_by(ours);
+    EXPECT_TRUE(has(ours, refusal.reason)) << said_by(ours);
+    if (!refusal.inside) {
+      EXPECT_EQ(ours.loops, 0);
+    }
+    EXPECT_NEAR(static_cast<double>(ours.iterations), static_cast<double>(theirs.iterations), on_host() ? 0.0 : 1.0);
+  }
+}
+
+TEST_P(MultigridOnRanks, IsPetscsWhereTheOperatorHasANullSpace) {
+  const std::vector<double> null = null_vector(plane().rows, true);
+  const std::string options = "-ksp_type cg " + kGamg;
+  std::array<Outcome, 2> outcomes;
+  for (const std::size_t ours : {0U, 1U}) {
+    const std::string all = (ours == 1 ? kInLoop : "") + options;
+    const Case with = make_case(singular(plane(), null), type(), all);
+    attach(with, null, true);
+    outcomes[ours] = solve_in(with, all);
+  }
+  EXPECT_TRUE(has(outcomes[1], "has a null space, on several ranks")) << said_by(outcomes[1]);
+  EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+  EXPECT_NEAR(static_cast<double>(outcomes[1].iterations), static_cast<double>(outcomes[0].iterations),
+              on_host() ? 0.0 : 1.0);
+}
+
+/// What is done to a KSP between solves.
+using Step = std::function<void(Case&)>;
+
+/// Runs steps on KSPs with our cycle and with PETSc's, and compares solves and applications after each.
+void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
+  SCOPED_TRACE(options);
+  std::array<Case, 3> cases = {make(options), make(kInLoop + options), make(kInPetscs + options)};
+  const std::array<std::string, 3> all = {options, kInLoop + options, kInPetscs + options};
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    SCOPED_TRACE("step " + std::to_string(k));
+    std::array<Outcome, 3> outcomes;
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      steps[k](cases[c]);
+      ok(VecSet(cases[c].x, 0.0));
+      outcomes[c] = solve_in(cases[c], all[c]);
+    }
+    ASSERT_TRUE(is_ours(outcomes[1])) << said_by(outcomes[1]);
+    expect_same(outcomes[1], outcomes[0]);
+    EXPECT_EQ(outcomes[2].reason, outcomes[0].reason);
+    EXPECT_NEAR(static_cast<double>(outcomes[2].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
+    for (const std::size_t c : {1U, 2U})
+      EXPECT_LE(difference_of_applications(pc_of(cases[c]), pc_of(cases[0]), cases[0].a), 1e-11);
+  }
+}
+
+void nothing(Case& /*with*/) {}
+
+/// Other values, symmetric as before.
+void change_values(Case& with) {
+  const OwnedVec scale = make_vector(with.a, 2.0);
+  ok(VecAbs(scale));
+  ok(VecShift(scale, 25.0));
+  ok(VecScale(scale, 0.04));
+  ok(MatDiagonalScale(with.a, scale, scale));
+}
+
+void replace_matrix(Case& with) {
+  MatType type = nullptr;
+  ok(MatGetType(with.a, &type));
+  OwnedMat other = make_matrix(plane(0.0), type);
+  ok(MatShift(other, 0.3));
+  ok(KSPSetOperators(with.ksp, other, other));
+  std::swap(*with.a.out(), *other.out());
+}
+
+/// On the finest level, without PETSc being told.
+void change_interpolation(Case& with) {
+  Mat interpolation = nullptr;
+  PetscInt levels = 0;
+  ok(PCMGGetLevels(pc_of(with), &levels));
+  ok(PCMGGetInterpolation(pc_of(with), levels - 1, &interpolation));
+  ok(MatScale(interpolation, 0.9));
+}
+
+void smooth_more(Case& with) {
+  KSP smoother = nullptr;
+  ok(PCMGGetSmoother(pc_of(with), 1, &smoother));
+  ok(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+}
+
+void keep(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_TRUE)); }
+void renew(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_FALSE)); }
+
+const std::string kReused = "-ksp_type gmres -pc_gamg_reuse_interpolation true " + kGamg;
+const std::string kMadeAnew = "-ksp_type gmres -pc_gamg_reuse_interpolation false " + kGamg;
+
+TEST_P(MultigridOnRanks, FollowsTheMatrix) {
+  const MakeCase make = of_matrix(plane(), type());
+  expect_same_steps(make, kMadeAnew + kDealtOut, {nothing, change_values, replace_matrix, change_values});
+  expect_same_steps(make, kReused, {nothing, nothing, change_values, replace_matrix});
+}
+
+TEST_P(MultigridOnRanks, IsKeptWhereThePreconditionerIs) {
+  const MakeCase make = of_matrix(plane(), type());
+  expect_same_steps(make, kReused + kDealtOut, {nothing, keep, change_values, renew, change_values});
+  expect_same_steps(make, kMadeAnew, {keep, change_values, replace_matrix});
+}
+
+TEST_P(MultigridOnRanks, FollowsTheLevels) {
+  const MakeCase make = of_matrix(plane(), type());
+  for (const std::string& levels : {kDealtOut, std::string()})
+    expect_same_steps(make, kReused + levels, {nothing, change_interpolation, smooth_more, change_values});
+}
+
+TEST_P(MultigridOnRanks, RepeatedHasTheSameBits) {
+  const std::string options = kInLoop + "-ksp_type cg " + kGamg + kDealtOut;
+  const Case with = make_case(plane(), type(), options);
+  const Outcome first = solve_in(with, options);
+  ASSERT_TRUE(is_ours(first)) << said_by(first);
+  for (int again = 0; again < 3; ++again) {
+    ok(VecSet(with.x, 0.0));
+    EXPECT_EQ(solve_in(with, options).history, first.history);
+  }
+}
+
+/// Messages and sums over ranks by PETSc and the plugin so far; the library has none of MPI.
+double messages() { return petsc_allreduce_ct + petsc_gather_ct + petsc_isend_ct + petsc_send_ct; }
+
+TEST_P(MultigridOnRanks, SendsNoMessagesInASolve) {
+  const std::string options = kInLoop + "-ksp_type cg -ksp_rtol 1e-14 " + kGamg + kDealtOut;
+  const ScopedOptions scope(options);
+  const Case with = make_case(plane(), type(), options);
+  std::array<double, 3> sent{};
+  std::array<PetscInt, 3> iterations = {2, 2, 8};
+  for (const std::size_t k : {0U, 1U, 2U}) {
+    PETSC_OK(KSPSetTolerances(with.ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, iterations[k]));
+    const double before = messages();
+    PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
+    sent[k] = messages() - before;
+    PetscInt made = 0;
+    PETSC_OK(KSPGetIterationNumber(with.ksp, &made));
+    EXPECT_EQ(made, iterations[k]);
+  }
+  EXPECT_EQ(sent[2], sent[1]);
+  EXPECT_GT(sent[2], 0);  // they are counted
+}
+
+TEST_P(MultigridOnRanks, MeetsNumbersThatAreNotFiniteOnOneRank) {
+  for (const std::string& loop : {kInLoop, kInPetscs}) {
+    const std::string options = "-ksp_type cg " + kGamg;
+    std::array<Outcome, 2> outcomes;
+    for (const std::size_t ours : {0U, 1U}) {
+      const std::string all = (ours == 1 ? loop : "") + options;
+      const Case with = make_case(plane(), type(), all);
+      EXPECT_GT(solve_in(with, all).reason, 0);
+      PetscInt first = 0;
+      PETSC_OK(VecGetOwnershipRange(with.b, &first, nullptr));
+      if (rank() == ranks() - 1)
+        ok(VecSetValue(with.b, first + 1, std::numeric_limits<double>::quiet_NaN(), INSERT_VALUES));
+      PETSC_OK(VecAssemblyBegin(with.b));
+      PETSC_OK(VecAssemblyEnd(with.b));
+      outcomes[ours] = solve_in(with, all);
+    }
+    EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+    EXPECT_LT(outcomes[1].reason, 0);
+  }
+}
+
+/// Fails in the third iteration where it is to.
+PetscErrorCode fail(KSP /*ksp*/, PetscInt iteration, PetscReal /*norm*/, void* context) {
+  return static_cast<PetscErrorCode>(iteration == 3 && *static_cast<bool*>(context) ? PETSC_ERR_USER : 0);
+}
+
+/// The others wait for that rank in the next iteration, and not for ever; afterwards all can solve again.
+TEST_P(MultigridOnRanks, EndsByAMonitorThatFailsOnOneRank) {
+  const std::string options = kInLoop + "-ksp_type cg -ksp_rtol 1e-10 " + kGamg + kDealtOut;
+  bool fails = rank() == ranks() - 1;
+  const Case with = make_case(plane(), type(), options);
+  PETSC_OK(KSPMonitorSet(with.ksp, fail, &fails, nullptr));
+  {
+    const QuietErrors quiet;
+    EXPECT_NE(static_cast<int>(solve_in(with, options).code), 0);
+  }
+  EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+  fails = false;
+  ok(VecSet(with.x, 0.0));
+  const Outcome again = solve_in(with, options);
+  EXPECT_EQ(static_cast<int>(again.code), 0);
+  EXPECT_GT(again.reason, 0);
+  EXPECT_TRUE(is_ours(again)) << said_by(again);
+}
+
+}  // namespace
+}  // namespace taskdag::test
