@@ -66,7 +66,8 @@ all() {
   if [ "$kind" = spd ]; then
     pair "$problem" "cg jacobi" "${@:3}" -ksp_type cg -pc_type jacobi
     pair "$problem" "cg icc" "${@:3}" -ksp_type cg "${taskdag[@]}" icc
-    if [ ${#ranks[@]} = 1 ]; then pair "$problem" "cg gamg" "${@:3}" -ksp_type cg -pc_type gamg; else across "$problem" "${@:3}"; fi
+    pair "$problem" "cg gamg" "${@:3}" -ksp_type cg -pc_type gamg
+    [ ${#ranks[@]} = 1 ] || across "$problem" "${@:3}"
   fi
   pair "$problem" "bcgs ilu" "${@:3}" -ksp_type bcgs "${taskdag[@]}" ilu
   pair "$problem" "gmres ilu" "${@:3}" -ksp_type gmres "${taskdag[@]}" ilu
