@@ -81,7 +81,7 @@ MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone) {
                 look.strict < kManyStrict * look.rows && look.local_entries <= kShortRow * look.rows;
   promise.set_up = (look.in_loop ? kSetUpPerEntry : kHostSetUpPerEntry) * look.local_entries;
   promise.solve =
-      kIterations * (look.in_loop ? kAnyway + kPerEntry * look.local_entries : kHostPerEntry * look.local_entries);
+      kIterations * (look.cuda ? kAnyway + kPerEntry * look.local_entries : kHostPerEntry * look.local_entries);
   return promise;
 }
 

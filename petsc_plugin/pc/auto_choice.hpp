@@ -33,8 +33,8 @@ struct MatrixLook {
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there
-  bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU is to apply it
-  bool in_any_loop = false;  ///< one of TaskDAG, on a GPU or on host threads
+  bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU, where the matrix lies, is to apply it
+  bool in_any_loop = false;  ///< one of TaskDAG, wherever the matrix lies
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.

@@ -201,7 +201,7 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
   PetscCall(share_error(comm(), mine.take(matrix, look->symmetric)));
   look->in_loop = in_loop_ && mine.cuda && mine.on_device;
-  look->in_any_loop = look->in_loop || (in_loop_ && !mine.cuda);
+  look->in_any_loop = in_loop_;
   PetscCall(mine.reset());
   PetscCall(sum_up(mine, look));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -105,10 +105,12 @@ PC pc_of(const Case& with) {
   return pc;
 }
 
-/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application.
-void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application. make_petscs:
+/// what PETSc's cycle is of.
+void expect_same_cycles(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
+                        double tolerance = 1e-12) {
   SCOPED_TRACE(options);
-  const Case petscs = make(options);
+  const Case petscs = make_petscs(options);
   const Outcome theirs = solve_in(petscs, options);
   EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
   const Case in_loop = make(kInLoop + options);
@@ -128,6 +130,10 @@ void expect_same_cycles(const MakeCase& make, const std::string& options, double
   EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
 }
 
+void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
+  expect_same_cycles(make, make, options, tolerance);
+}
+
 /// Matrices of this type.
 class MultigridOnRanks : public testing::TestWithParam<std::string> {
  protected:
@@ -140,6 +146,10 @@ class MultigridOnRanks : public testing::TestWithParam<std::string> {
   }
   [[nodiscard]] static MatType type() { return GetParam().c_str(); }
   [[nodiscard]] static bool on_host() { return GetParam() == MATAIJ; }
+  /// In device memory PETSc's cycle on a grid's hierarchy is wrong, as on one rank (mg_test.cpp).
+  static void expect_same_on_grid(const std::string& options) {
+    expect_same_cycles(of_grid(type()), of_grid(MATAIJ), options);
+  }
 
  private:
   Deadline deadline_;
@@ -195,14 +205,14 @@ TEST_P(MultigridOnRanks, HasAllFormsOfCycles) {
         "-pc_mg_type full -pc_mg_cycle_type w", "-pc_mg_type kaskade", "-pc_mg_multiplicative_cycles 2",
         "-pc_mg_distinct_smoothup -mg_levels_up_pc_type jacobi -mg_levels_up_ksp_chebyshev_eigenvalues 0.2,2.1"}) {
     for (const std::string& levels : {kDealtOut, std::string("-taskdag_mg_whole_rows 90 "), std::string()})
-      expect_same_cycles(of_grid(type()), kOnGrid + "4 -ksp_type fgmres " + form + " " + kBounds + levels);
+      expect_same_on_grid(kOnGrid + "4 -ksp_type fgmres " + form + " " + kBounds + levels);
   }
 }
 
 TEST_P(MultigridOnRanks, TakesTheHierarchyOfAGrid) {
   for (const std::string& levels : {kDealtOut, std::string()}) {
     if (on_host()) expect_same_cycles(of_grid(type()), kOnGrid + "3 -ksp_type cg " + levels);
-    expect_same_cycles(of_grid(type()), kOnGrid + "3 -ksp_type cg " + kBounds + levels);
+    expect_same_on_grid(kOnGrid + "3 -ksp_type cg " + kBounds + levels);
     if (on_host()) expect_same_cycles(of_grid(type(), 2), kOnGrid + "3 -ksp_type cg " + levels);
   }
 }
@@ -339,10 +349,16 @@ TEST_P(MultigridOnRanks, IsKeptWhereThePreconditionerIs) {
   expect_same_steps(make, kMadeAnew, {keep, change_values, replace_matrix});
 }
 
+/// Where the interpolation has changed in device memory PETSc's triple product of several ranks goes on with what host
+/// memory has, which is what it was for PETSc's cycle and what it is for ours, which has brought it there.
 TEST_P(MultigridOnRanks, FollowsTheLevels) {
   const MakeCase make = of_matrix(plane(), type());
-  for (const std::string& levels : {kDealtOut, std::string()})
-    expect_same_steps(make, kReused + levels, {nothing, change_interpolation, smooth_more, change_values});
+  for (const std::string& levels : {kDealtOut, std::string()}) {
+    expect_same_steps(make, kReused + levels, {nothing, change_interpolation, smooth_more});
+    expect_same_steps(make, kReused + levels, {nothing, smooth_more, change_values});
+    if (on_host())
+      expect_same_steps(make, kReused + levels, {nothing, change_interpolation, smooth_more, change_values});
+  }
 }
 
 TEST_P(MultigridOnRanks, RepeatedHasTheSameBits) {
