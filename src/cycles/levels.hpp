@@ -33,9 +33,9 @@ inline bool is_small(std::int64_t rows, std::int64_t entries) {
 /// them at a time; what each of them waits for is what counts then.
 inline int threads_of_row(std::int64_t rows, std::int64_t entries) {
   constexpr std::int64_t at_a_time = 131072;
-  int threads = krylov::threads_of_row(rows, entries);
+  std::int64_t threads = krylov::threads_of_row(rows, entries);
   while (threads < 32 && threads * rows < entries && 2 * threads * rows <= at_a_time) threads *= 2;
-  return threads;
+  return static_cast<int>(threads);
 }
 
 /// Rows that a stage has a task for each of: those of a matrix, and how they are shared out.

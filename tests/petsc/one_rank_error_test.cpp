@@ -433,7 +433,7 @@ std::ostream& operator<<(std::ostream& out, const Setter& setter) { return out <
 constexpr Setter setters[] = {
     {"type",
      [](PC pc, bool refused) {
-       return PCTaskDAGSetType(pc, refused ? static_cast<PCTaskDAGType>(PC_TASKDAG_AUTO + 1) : PC_TASKDAG_ILU);
+       return PCTaskDAGSetType(pc, refused ? static_cast<PCTaskDAGType>(1000) : PC_TASKDAG_ILU);
      }},
     {"threads", [](PC pc, bool refused) { return PCTaskDAGSetThreads(pc, refused ? -1 : 1); }},
     {"ordering", [](PC pc, bool refused) { return PCTaskDAGSetOrdering(pc, refused ? "nobodys" : "natural"); }},
