@@ -2,6 +2,7 @@
 // back from the same call, with an error or with a failed reason.
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "allocations.hpp"
 #include "deadline.hpp"
@@ -433,7 +434,10 @@ std::ostream& operator<<(std::ostream& out, const Setter& setter) { return out <
 constexpr Setter setters[] = {
     {"type",
      [](PC pc, bool refused) {
-       return PCTaskDAGSetType(pc, refused ? static_cast<PCTaskDAGType>(1000) : PC_TASKDAG_ILU);
+       PCTaskDAGType type = PC_TASKDAG_ILU;
+       const int nobodys = 1000;
+       if (refused) std::memcpy(&type, &nobodys, sizeof type);
+       return PCTaskDAGSetType(pc, type);
      }},
     {"threads", [](PC pc, bool refused) { return PCTaskDAGSetThreads(pc, refused ? -1 : 1); }},
     {"ordering", [](PC pc, bool refused) { return PCTaskDAGSetOrdering(pc, refused ? "nobodys" : "natural"); }},
