@@ -80,7 +80,8 @@ struct Type {
   /// PETSc makes solvers of the blocks in its own set-up: what fails there is not ours to share.
   bool in_blocks = false;
   bool view_needs_memory = true;
-  long stride = 1;  ///< of the places: PETSc's set-up takes long
+  long stride = 1;           ///< of the places: PETSc's set-up takes long
+  double tolerance = 1e-10;  ///< of the residual: PETSc's aggregates on several ranks may differ from run to run
 };
 
 std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.name; }
@@ -116,11 +117,11 @@ constexpr Type types[] = {
     {"multigrid",
      "-pc_type gamg -mg_levels_pc_type jacobi -pc_gamg_coarse_eq_limit 8 -taskdag_mg "
      "-taskdag_mg_whole_rows 0 -ksp_type cg",
-     false, true, 23},
+     false, true, 23, 1e-2},
     {"multigrid_in_petscs_loop",
      "-pc_type gamg -mg_levels_pc_type jacobi -pc_gamg_coarse_eq_limit 8 -taskdag_mg "
      "-taskdag_ksp off -ksp_type cg",
-     false, false, 23},
+     false, false, 23, 1e-2},
     {"package_ilu", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_mat_solver_type taskdag", true},
     {"package_icc", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type icc -sub_pc_factor_mat_solver_type taskdag", true},
     {"sub_taskdag", TASKDAG_BLOCK "-pc_type bjacobi -sub_pc_type taskdag -sub_pc_taskdag_type ilu", true},
@@ -152,6 +153,7 @@ std::string options_of(const Type& type) { return std::string("-ksp_max_it 2 ") 
 struct Places {
   bool are_there = true;  ///< one at least
   long stride = 1;
+  double tolerance = 1e-10;  ///< of the residual
 };
 
 /// Gives attempt(place) each place of a call of operator new on rank `victim`, until none comes there: 0 on the others.
@@ -180,10 +182,10 @@ void for_each_place(const Places& places, const Attempt& attempt) {
 }
 
 /// There is an error or a reason on all ranks, or the answer that there would have been.
-void expect_told(const End& end, const End& good) {
+void expect_told(const End& end, const End& good, double tolerance) {
   if (end.tells(good)) return;
   EXPECT_EQ(end.reason, good.reason);
-  EXPECT_NEAR(end.residual, good.residual, 1e-10 * good.residual);
+  EXPECT_NEAR(end.residual, good.residual, tolerance * good.residual);
 }
 
 /// Of run(place, &happened), which fails at that place, 0: at none, and says whether it has come to it.
@@ -194,7 +196,7 @@ void expect_told_at_each_place(const Places& places, const Run& run) {
   ASSERT_FALSE(good.error);
   for_each_place(places, [&](long place) {
     bool come = false;
-    expect_told(run(place, &come), good);
+    expect_told(run(place, &come), good, places.tolerance);
     return come;
   });
 }
@@ -228,7 +230,7 @@ TEST_P(MemoryOfOneRank, RunsOutInTheFirstSolve) {
     *happened = fault.happened();
     return end_of(code, program.ksp);
   };
-  expect_told_at_each_place({true, GetParam().stride}, run);
+  expect_told_at_each_place({true, GetParam().stride, GetParam().tolerance}, run);
 }
 
 /// After a good solve of `first`, in the one after `change(a, ksp)`.
@@ -254,7 +256,7 @@ TEST_P(MemoryOfOneRank, RunsOutWithNewValues) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   // Some types need none then.
-  expect_told_after(grid(), {false, GetParam().stride}, [](Mat a, KSP ksp) {
+  expect_told_after(grid(), {false, GetParam().stride, GetParam().tolerance}, [](Mat a, KSP ksp) {
     EXPECT_OK(MatShift(a, 0.5));
     EXPECT_OK(KSPSetOperators(ksp, a, a));
   });
@@ -264,7 +266,7 @@ TEST_P(MemoryOfOneRank, RunsOutWithANewPattern) {
   const Deadline deadline;
   const ScopedOptions options(options_of(GetParam()));
   const OwnedMat other = make_matrix(other_grid());
-  expect_told_after(grid(), {true, GetParam().stride},
+  expect_told_after(grid(), {true, GetParam().stride, GetParam().tolerance},
                     [&](Mat, KSP ksp) { EXPECT_OK(KSPSetOperators(ksp, other, other)); });
 }
 
@@ -330,7 +332,7 @@ TEST_P(MemoryOfOneRankTransposed, RunsOutInAnApplication) {
     EXPECT_FALSE(end.error) << "the others cannot know of it before the next norm";
     return end;
   };
-  expect_told_at_each_place({true, GetParam().stride}, run);
+  expect_told_at_each_place({true, GetParam().stride, GetParam().tolerance}, run);
 }
 
 std::string name_of_type(const testing::TestParamInfo<Type>& test) { return test.param.name; }
