@@ -144,7 +144,7 @@ class Application {
     for (; k < smoother.steps.size(); ++k) step(l, smoother, k);
   }
   void smooth_apart(std::size_t l, const CycleSmoother& smoother) {
-    const Removed& left = levels_[l].left_null_space;
+    const krylov::NullSpaceVectors& left = levels_[l].left_null_space;
     const double* b = states_[l].b;
     if (left.any() && !smoother.steps.empty()) {
       remove(l, left, b, levels_[l].rest);
@@ -153,7 +153,7 @@ class Application {
     for (std::size_t k = 0; k < smoother.steps.size(); ++k) step_apart(l, smoother, k, b);
   }
   /// y = x without those vectors.
-  void remove(std::size_t l, const Removed& removed, const double* x, double* y) const {
+  void remove(std::size_t l, const krylov::NullSpaceVectors& removed, const double* x, double* y) const {
     const krylov::NullSpace& space = removed.space();
     for (std::uint32_t first = 0; first < space.count; first += krylov::NullSpaceDots::sums) {
       stages_.run(levels_[l].a, krylov::NullSpaceDots{space, x, first});

@@ -148,9 +148,11 @@ class Cycle::Impl {
     }
   }
   void take_null_spaces(const CycleLevel& from, cycles::Level& to) {
-    if (!from.null_space.is_empty()) to.null_space = cycles::Removed(context_, from.null_space, to.rows());
-    if (!from.left_null_space.is_empty())
-      to.left_null_space = cycles::Removed(context_, from.left_null_space, to.rows());
+    const auto vectors_of = [&](const CycleNullSpace& space) {
+      return krylov::NullSpaceVectors(context_, space.constant, space.vectors, to.rows());
+    };
+    to.null_space = vectors_of(from.null_space);
+    to.left_null_space = vectors_of(from.left_null_space);
 #if defined(__CUDACC__)
     if (context_.backend() == Backend::host || !to.removes() || tiles_.size() > 0) return;
     tiles_ = engine::Array<double>(context_, std::size_t{krylov::NullSpaceDots::sums} * engine::LoopShape::most_tiles);

@@ -2,7 +2,6 @@
 /// The levels of a cycle, and how their rows are shared out.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "cycles/stages.hpp"
 #include "krylov/device.hpp"
+#include "krylov/null_space.hpp"
 #include "krylov/ranks.hpp"
 #include "krylov/shape.hpp"
 #include "krylov/system.hpp"
@@ -128,27 +128,6 @@ class SharedRows {
   std::unique_ptr<engine::HostFlow> flow_;
 };
 
-/// Vectors that are removed from others, in memory of the backend.
-class Removed {
- public:
-  Removed() = default;
-  Removed(const Context& context, const CycleNullSpace& space, std::uint32_t rows) {
-    std::vector<const double*> all = space.vectors;
-    if (space.constant) all.insert(all.begin(), nullptr);
-    vectors_ = engine::Array<const double*>(context, all);
-    dots_ = engine::Array<double>(context, all.size());
-    space_ = {static_cast<std::uint32_t>(all.size()), vectors_.data(), dots_.data(),
-              1.0 / std::sqrt(static_cast<double>(rows))};
-  }
-  [[nodiscard]] const krylov::NullSpace& space() const { return space_; }
-  [[nodiscard]] bool any() const { return space_.count > 0; }
-
- private:
-  engine::Array<const double*> vectors_;
-  engine::Array<double> dots_;
-  krylov::NullSpace space_;
-};
-
 /// A level, and vectors of it, which lie one after the other in memory that the cycle has.
 struct Level {
   SharedRows a;              ///< of the coarsest, where there is an inverse, that
@@ -166,10 +145,10 @@ struct Level {
   double* b = nullptr;                 ///< not of the finest level, whose right-hand side is the caller's
   double* x[2] = {};                   ///< of the finest level the first one alone; the other one is the caller's
   double* residual = nullptr;
-  double* scaled = nullptr;  ///< M⁻¹ r, where M is applied apart; else null
-  double* rest = nullptr;    ///< of b without the left null space, where there is one
-  Removed null_space;        ///< from M⁻¹ r
-  Removed left_null_space;   ///< from right-hand sides
+  double* scaled = nullptr;                  ///< M⁻¹ r, where M is applied apart; else null
+  double* rest = nullptr;                    ///< of b without the left null space, where there is one
+  krylov::NullSpaceVectors null_space;       ///< from M⁻¹ r
+  krylov::NullSpaceVectors left_null_space;  ///< from right-hand sides
 
   [[nodiscard]] std::uint32_t rows() const { return a.count(); }
   [[nodiscard]] bool is_small() const;

@@ -11,6 +11,7 @@
 #include "backends/ranks/agree.hpp"
 #include "krylov/device.hpp"
 #include "krylov/loop.hpp"
+#include "krylov/null_space.hpp"
 #include "krylov/ranks.hpp"
 #include "krylov/shape.hpp"
 #include "taskdag/error.hpp"
@@ -186,18 +187,10 @@ class Krylov::Impl {
     make_loop();
   }
   void take_null_space(bool constant, const std::vector<const double*>& vectors) {
-    krylov::NullSpace& space = input_.system.null_space;
-    space = {};
-    std::vector<const double*> all = vectors;
-    if (constant) all.insert(all.begin(), nullptr);
-    if (options_.side == KrylovSide::left && !all.empty()) {
-      null_vectors_ = engine::Array<const double*>(context_, all);
-      null_dots_ = engine::Array<double>(context_, all.size());
-      space.count = static_cast<std::uint32_t>(all.size());
-      space.vectors = null_vectors_.data();
-      space.dots = null_dots_.data();
-      space.constant = 1.0 / std::sqrt(static_cast<double>(all_rows_));
-    }
+    krylov::NullSpaceVectors taken;
+    if (options_.side == KrylovSide::left) taken = krylov::NullSpaceVectors(context_, constant, vectors, all_rows_);
+    null_space_ = std::move(taken);
+    input_.system.null_space = null_space_.space();
   }
 
   KrylovOutcome begin(const krylov::Start& start, Stream stream) {
@@ -350,8 +343,7 @@ class Krylov::Impl {
   engine::Array<std::uint32_t> outer_rows_;  ///< Halo::any
   bool lost_ = false;                        ///< another rank
   krylov::DiagonalDistances distances_;      ///< CUDA
-  engine::Array<const double*> null_vectors_;
-  engine::Array<double> null_dots_;
+  krylov::NullSpaceVectors null_space_;
   std::unique_ptr<krylov::Loop> loop_;
   KrylovOutcome outcome_;
   std::vector<double> norms_;
