@@ -161,4 +161,22 @@ void attach(const Case& with, const std::vector<double>& null, bool constant) {
   ok(MatMult(with.a, any, with.b));
 }
 
+void expect_no_messages(const Case& with, const std::string& options, const std::array<PetscInt, 3>& iterations) {
+  // By PETSc and the plugin so far, sums over ranks among them; the library has none of MPI.
+  const auto messages = [] { return petsc_allreduce_ct + petsc_gather_ct + petsc_isend_ct + petsc_send_ct; };
+  const ScopedOptions scope(options);
+  std::array<double, 3> sent{};
+  for (const std::size_t k : {0U, 1U, 2U}) {
+    PETSC_OK(KSPSetTolerances(with.ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, iterations[k]));
+    const double before = messages();
+    PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
+    sent[k] = messages() - before;
+    PetscInt made = 0;
+    PETSC_OK(KSPGetIterationNumber(with.ksp, &made));
+    EXPECT_EQ(made, iterations[k]);
+  }
+  EXPECT_EQ(sent[2], sent[1]);
+  EXPECT_GT(sent[2], 0);  // they are counted
+}
+
 }  // namespace taskdag::test

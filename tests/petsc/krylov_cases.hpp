@@ -2,6 +2,7 @@
 /// Solves by Krylov methods for the tests of ours, which compare them with PETSc's. All functions are collective.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,10 @@ bool is_there(const Outcome& outcome);
 
 /// A solve of ours went as one of PETSc's.
 void expect_same(const Outcome& ours, const Outcome& theirs);
+
+/// That a solve with more iterations sends no more messages than one with few: what the third of these numbers needs is
+/// what the second one does. The first solve may set up.
+void expect_no_messages(const Case& with, const std::string& options, const std::array<PetscInt, 3>& iterations);
 
 /// Of so many rows on this rank: `split` says how they are dealt out, "unequal", "first" or "last" (has none), "one
 /// alone".

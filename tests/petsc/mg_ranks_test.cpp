@@ -11,19 +11,15 @@
 
 #include "deadline.hpp"
 #include "krylov_cases.hpp"
+#include "mg_cases.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
 namespace {
 
-/// Options: our cycle in our loop, and in PETSc's.
-const std::string kInLoop = "-taskdag_mg -taskdag_ksp auto ";
-const std::string kInPetscs = "-taskdag_mg -taskdag_ksp off ";
 const std::string kJacobi = "-mg_levels_pc_type jacobi ";
 const std::string kGamg = "-pc_type gamg " + kJacobi;
 const std::string kOnGrid = "-pc_type mg -pc_mg_galerkin both " + kJacobi + "-pc_mg_levels ";
-/// In place of estimates.
-const std::string kBounds = "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2.1 ";
 /// All levels but the coarsest are dealt out.
 const std::string kDealtOut = "-taskdag_mg_whole_rows 0 ";
 
@@ -34,8 +30,6 @@ CsrMatrix plane(double wind = 0.0) {
 }
 CsrMatrix space() { return make_stencil({.stencil = Stencil::seven_point, .nx = 14, .ny = 15, .nz = 16}); }
 
-/// The KSP of a matrix, or of a grid.
-using MakeCase = std::function<Case(const std::string& options)>;
 MakeCase of_matrix(const CsrMatrix& csr, MatType type, const std::string& split = "") {
   return [=](const std::string& options) {
     const PetscInt local = split.empty() ? PetscInt{PETSC_DECIDE} : local_rows(split, csr.rows);
@@ -72,66 +66,11 @@ Case make_on_grid(MatType type, PetscInt unknowns, const std::string& options) {
   ok(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
   ok(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
   Case made = make_case(std::move(a), options);
-  ok(KSPSetDM(made.ksp, grid));
-#if PETSC_VERSION_GE(3, 25, 0)
-  ok(KSPSetDMActive(made.ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
-#else
-  ok(KSPSetDMActive(made.ksp, PETSC_FALSE));
-#endif
+  give_grid(made, grid);
   return made;
 }
 MakeCase of_grid(MatType type, PetscInt unknowns = 1) {
   return [=](const std::string& options) { return make_on_grid(type, unknowns, options); };
-}
-
-/// What is said of cycles and loops.
-std::string said_by(const Outcome& outcome) {
-  std::istringstream view(outcome.view);
-  std::string said;
-  for (std::string line; std::getline(view, line);) {
-    if (line.find("cycle: ") != std::string::npos || line.starts_with("  loop: ")) said += line + '\n';
-  }
-  return said;
-}
-
-bool has(const Outcome& outcome, const std::string& words) { return outcome.view.find(words) != std::string::npos; }
-bool is_ours(const Outcome& outcome) {
-  return has(outcome, "  cycle: by TaskDAG, ") && has(outcome, "dealt out to " + std::to_string(ranks()) + " ranks)");
-}
-
-PC pc_of(const Case& with) {
-  PC pc = nullptr;
-  ok(KSPGetPC(with.ksp, &pc));
-  return pc;
-}
-
-/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application. make_petscs:
-/// what PETSc's cycle is of.
-void expect_same_cycles(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
-                        double tolerance = 1e-12) {
-  SCOPED_TRACE(options);
-  const Case petscs = make_petscs(options);
-  const Outcome theirs = solve_in(petscs, options);
-  EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
-  const Case in_loop = make(kInLoop + options);
-  const Outcome ours = solve_in(in_loop, kInLoop + options);
-  ASSERT_TRUE(is_ours(ours)) << said_by(ours);
-  ASSERT_TRUE(has(ours, "loop: by TaskDAG on " + std::to_string(ranks()) + " ranks")) << said_by(ours);
-  expect_same(ours, theirs);
-  EXPECT_LE(difference_of_applications(pc_of(in_loop), pc_of(petscs), petscs.a), tolerance);
-  const int cycles = event_count("TaskDAGCycle");
-  const Case in_petscs = make(kInPetscs + options);
-  const Outcome alone = solve_in(in_petscs, kInPetscs + options);
-  EXPECT_TRUE(is_ours(alone)) << said_by(alone);
-  EXPECT_EQ(alone.loops, 0);
-  EXPECT_EQ(alone.reason, theirs.reason);
-  EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(theirs.iterations), 1.0);
-  EXPECT_GE(event_count("TaskDAGCycle") - cycles, alone.iterations);
-  EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
-}
-
-void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
-  expect_same_cycles(make, make, options, tolerance);
 }
 
 /// Matrices of this type.
@@ -142,7 +81,7 @@ class MultigridOnRanks : public testing::TestWithParam<std::string> {
     const std::string missing = what_is_missing_for(GetParam());
     if (!missing.empty()) GTEST_SKIP() << missing;
     const Outcome any = solve_of(plane(), type(), kInLoop + "-ksp_type cg " + kGamg);
-    if (has(any, "share a GPU")) GTEST_SKIP() << said_by(any);
+    if (says(any, "share a GPU")) GTEST_SKIP() << said_by(any);
   }
   [[nodiscard]] static MatType type() { return GetParam().c_str(); }
   [[nodiscard]] static bool on_host() { return GetParam() == MATAIJ; }
@@ -246,8 +185,8 @@ TEST_P(MultigridOnRanks, IsPetscsWhereALevelIsNotOurs) {
     const std::string options = "-ksp_type fgmres -mat_no_inode " + refusal.options + " ";
     const Outcome theirs = solve_of(plane(), type(), options);
     const Outcome ours = solve_of(plane(), type(), kInLoop + options);
-    EXPECT_TRUE(has(ours, "cycle: by PETSc, not TaskDAG: ")) << said_by(ours);
-    EXPECT_TRUE(has(ours, refusal.reason)) << said_by(ours);
+    EXPECT_TRUE(says(ours, "cycle: by PETSc, not TaskDAG: ")) << said_by(ours);
+    EXPECT_TRUE(says(ours, refusal.reason)) << said_by(ours);
     if (!refusal.inside) {
       EXPECT_EQ(ours.loops, 0);
     }
@@ -265,76 +204,15 @@ TEST_P(MultigridOnRanks, IsPetscsWhereTheOperatorHasANullSpace) {
     attach(with, null, true);
     outcomes[ours] = solve_in(with, all);
   }
-  EXPECT_TRUE(has(outcomes[1], "has a null space, on several ranks")) << said_by(outcomes[1]);
+  EXPECT_TRUE(says(outcomes[1], "has a null space, on several ranks")) << said_by(outcomes[1]);
   EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
   EXPECT_NEAR(static_cast<double>(outcomes[1].iterations), static_cast<double>(outcomes[0].iterations),
               on_host() ? 0.0 : 1.0);
 }
 
-/// What is done to a KSP between solves.
-using Step = std::function<void(Case&)>;
-
-/// Runs steps on KSPs with our cycle and with PETSc's, and compares solves and applications after each.
-void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
-  SCOPED_TRACE(options);
-  std::array<Case, 3> cases = {make(options), make(kInLoop + options), make(kInPetscs + options)};
-  const std::array<std::string, 3> all = {options, kInLoop + options, kInPetscs + options};
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    SCOPED_TRACE("step " + std::to_string(k));
-    std::array<Outcome, 3> outcomes;
-    for (std::size_t c = 0; c < cases.size(); ++c) {
-      steps[k](cases[c]);
-      ok(VecSet(cases[c].x, 0.0));
-      outcomes[c] = solve_in(cases[c], all[c]);
-    }
-    ASSERT_TRUE(is_ours(outcomes[1])) << said_by(outcomes[1]);
-    expect_same(outcomes[1], outcomes[0]);
-    EXPECT_EQ(outcomes[2].reason, outcomes[0].reason);
-    EXPECT_NEAR(static_cast<double>(outcomes[2].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
-    for (const std::size_t c : {1U, 2U})
-      EXPECT_LE(difference_of_applications(pc_of(cases[c]), pc_of(cases[0]), cases[0].a), 1e-11);
-  }
-}
-
-void nothing(Case& /*with*/) {}
-
-/// Other values, symmetric as before.
-void change_values(Case& with) {
-  const OwnedVec scale = make_vector(with.a, 2.0);
-  ok(VecAbs(scale));
-  ok(VecShift(scale, 25.0));
-  ok(VecScale(scale, 0.04));
-  ok(MatDiagonalScale(with.a, scale, scale));
-}
-
-void replace_matrix(Case& with) {
-  MatType type = nullptr;
-  ok(MatGetType(with.a, &type));
-  OwnedMat other = make_matrix(plane(0.0), type);
-  ok(MatShift(other, 0.3));
-  ok(KSPSetOperators(with.ksp, other, other));
-  std::swap(*with.a.out(), *other.out());
-}
-
-/// On the finest level, without PETSc being told.
-void change_interpolation(Case& with) {
-  Mat interpolation = nullptr;
-  PetscInt levels = 0;
-  ok(PCMGGetLevels(pc_of(with), &levels));
-  ok(PCMGGetInterpolation(pc_of(with), levels - 1, &interpolation));
-  ok(MatScale(interpolation, 0.9));
-}
-
-void smooth_more(Case& with) {
-  KSP smoother = nullptr;
-  ok(PCMGGetSmoother(pc_of(with), 1, &smoother));
-  ok(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-}
-
-void keep(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_TRUE)); }
-void renew(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_FALSE)); }
-
 const std::string kReused = "-ksp_type gmres -pc_gamg_reuse_interpolation true " + kGamg;
+/// Another matrix on the same pattern.
+const Step replace_matrix = replaced_by(plane());
 const std::string kMadeAnew = "-ksp_type gmres -pc_gamg_reuse_interpolation false " + kGamg;
 
 TEST_P(MultigridOnRanks, FollowsTheMatrix) {
@@ -372,26 +250,9 @@ TEST_P(MultigridOnRanks, RepeatedHasTheSameBits) {
   }
 }
 
-/// Messages and sums over ranks by PETSc and the plugin so far; the library has none of MPI.
-double messages() { return petsc_allreduce_ct + petsc_gather_ct + petsc_isend_ct + petsc_send_ct; }
-
 TEST_P(MultigridOnRanks, SendsNoMessagesInASolve) {
   const std::string options = kInLoop + "-ksp_type cg -ksp_rtol 1e-14 " + kGamg + kDealtOut;
-  const ScopedOptions scope(options);
-  const Case with = make_case(plane(), type(), options);
-  std::array<double, 3> sent{};
-  std::array<PetscInt, 3> iterations = {2, 2, 8};
-  for (const std::size_t k : {0U, 1U, 2U}) {
-    PETSC_OK(KSPSetTolerances(with.ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, iterations[k]));
-    const double before = messages();
-    PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
-    sent[k] = messages() - before;
-    PetscInt made = 0;
-    PETSC_OK(KSPGetIterationNumber(with.ksp, &made));
-    EXPECT_EQ(made, iterations[k]);
-  }
-  EXPECT_EQ(sent[2], sent[1]);
-  EXPECT_GT(sent[2], 0);  // they are counted
+  expect_no_messages(make_case(plane(), type(), options), options, {2, 2, 8});
 }
 
 TEST_P(MultigridOnRanks, MeetsNumbersThatAreNotFiniteOnOneRank) {

@@ -11,20 +11,15 @@
 #include <vector>
 
 #include "krylov_cases.hpp"
+#include "mg_cases.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
 namespace {
 
-/// Options: our cycle in our loop, and in PETSc's.
-const std::string kInLoop = "-taskdag_mg -taskdag_ksp auto ";
-const std::string kInPetscs = "-taskdag_mg -taskdag_ksp off ";
 /// Smoothers that both releases' PETSc can have on all levels.
 const std::string kJacobi = "-mg_levels_pc_type jacobi ";
 const std::string kGamg = "-pc_type gamg ";
-/// In place of estimates.
-const std::string kBounds = "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2.1 ";
-
 using OwnedDm = Owned<DM, DMDestroy>;
 
 CsrMatrix plane(double wind = 0.0) {
@@ -65,76 +60,17 @@ OwnedDm make_grid(bool in_space, PetscInt unknowns) {
   return grid;
 }
 
-/// Lets PETSc interpolate by the grid; the matrix is that of the case, on coarser levels what Galerkin makes of it.
-void give_grid(const Case& with, bool in_space, PetscInt unknowns = 1) {
-  const OwnedDm grid = make_grid(in_space, unknowns);
-  ok(KSPSetDM(with.ksp, grid));
-#if PETSC_VERSION_GE(3, 25, 0)
-  ok(KSPSetDMActive(with.ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
-#else
-  ok(KSPSetDMActive(with.ksp, PETSC_FALSE));
-#endif
-}
-
 const std::string kOnGrid = "-pc_type mg -pc_mg_galerkin both -pc_mg_levels ";
 
-/// The KSP of a matrix, or of a grid.
-using MakeCase = std::function<Case(const std::string& options)>;
 MakeCase of_matrix(const CsrMatrix& csr, MatType type) {
   return [=](const std::string& options) { return make_case(csr, type, options); };
 }
 MakeCase of_grid(bool in_space, MatType type) {
   return [=](const std::string& options) {
     Case made = make_case(in_space ? space() : plane(), type, options);
-    give_grid(made, in_space);
+    give_grid(made, make_grid(in_space, 1));
     return made;
   };
-}
-
-/// What is said of cycles and loops.
-std::string said_by(const Outcome& outcome) {
-  std::istringstream view(outcome.view);
-  std::string said;
-  for (std::string line; std::getline(view, line);) {
-    if (line.find("cycle: ") != std::string::npos || line.starts_with("  loop: ")) said += line + '\n';
-  }
-  return said;
-}
-
-bool is_ours(const Outcome& outcome) { return outcome.view.find("  cycle: by TaskDAG, ") != std::string::npos; }
-
-PC pc_of(const Case& with) {
-  PC pc = nullptr;
-  ok(KSPGetPC(with.ksp, &pc));
-  return pc;
-}
-
-/// Our cycle in our loop and in PETSc's, and PETSc's cycle: the same iterations, and the same application. make_petscs:
-/// what PETSc's cycle is of.
-void expect_same_cycles(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
-                        double tolerance = 1e-12) {
-  SCOPED_TRACE(options);
-  const Case petscs = make_petscs(options);
-  const Outcome theirs = solve_in(petscs, options);
-  EXPECT_FALSE(is_ours(theirs)) << said_by(theirs);
-  const Case in_loop = make(kInLoop + options);
-  const Outcome ours = solve_in(in_loop, kInLoop + options);
-  ASSERT_TRUE(is_ours(ours)) << said_by(ours);
-  expect_same(ours, theirs);
-  EXPECT_LE(difference_of_applications(pc_of(in_loop), pc_of(petscs), petscs.a), tolerance);
-  const int cycles = event_count("TaskDAGCycle");
-  const Case in_petscs = make(kInPetscs + options);
-  const Outcome alone = solve_in(in_petscs, kInPetscs + options);
-  EXPECT_TRUE(is_ours(alone)) << said_by(alone);
-  EXPECT_EQ(alone.loops, 0);
-  EXPECT_EQ(alone.reason, theirs.reason);
-  EXPECT_NEAR(static_cast<double>(alone.iterations), static_cast<double>(theirs.iterations), 1.0);
-  EXPECT_GE(event_count("TaskDAGCycle") - cycles, alone.iterations);
-  EXPECT_LE(difference_of_applications(pc_of(in_petscs), pc_of(petscs), petscs.a), tolerance);
-}
-
-void expect_same_cycles(const MakeCase& make, const std::string& options, double tolerance = 1e-12) {
-  expect_same_cycles(make, make, options, tolerance);
 }
 
 /// Matrices of this type.
@@ -254,7 +190,7 @@ TEST_P(Multigrid, WritesOutInterpolationsOfSeveralUnknowns) {
     ok(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
     ok(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
     Case made = make_case(std::move(a), options);
-    give_grid(made, false, 2);
+    give_grid(made, make_grid(false, 2));
     return made;
   };
   expect_same_cycles(make, kOnGrid + "3 -ksp_type cg " + kJacobi);
@@ -305,82 +241,10 @@ TEST_P(Multigrid, IsPetscsWithoutTheOption) {
   EXPECT_FALSE(is_ours(solve_of(plane(), type(), options)));
 }
 
-/// What is done to a KSP between solves.
-using Step = std::function<void(Case&)>;
-
-/// Runs steps on KSPs with our cycle and with PETSc's, and compares solves and applications after each.
-void expect_same_steps(const MakeCase& make, const MakeCase& make_petscs, const std::string& options,
-                       const std::vector<Step>& steps) {
-  SCOPED_TRACE(options);
-  std::array<Case, 3> cases = {make_petscs(options), make(kInLoop + options), make(kInPetscs + options)};
-  const std::array<std::string, 3> all = {options, kInLoop + options, kInPetscs + options};
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    SCOPED_TRACE("step " + std::to_string(k));
-    std::array<Outcome, 3> outcomes;
-    for (std::size_t c = 0; c < cases.size(); ++c) {
-      steps[k](cases[c]);
-      ok(VecSet(cases[c].x, 0.0));
-      outcomes[c] = solve_in(cases[c], all[c]);
-    }
-    ASSERT_TRUE(is_ours(outcomes[1])) << said_by(outcomes[1]);
-    expect_same(outcomes[1], outcomes[0]);
-    EXPECT_EQ(outcomes[2].reason, outcomes[0].reason);
-    EXPECT_NEAR(static_cast<double>(outcomes[2].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
-    for (const std::size_t c : {1U, 2U})
-      EXPECT_LE(difference_of_applications(pc_of(cases[c]), pc_of(cases[0]), cases[0].a), 1e-11);
-  }
-}
-
-void expect_same_steps(const MakeCase& make, const std::string& options, const std::vector<Step>& steps) {
-  expect_same_steps(make, make, options, steps);
-}
-
-void nothing(Case& /*with*/) {}
-
-/// Other values, symmetric as before.
-void change_values(Case& with) {
-  const OwnedVec scale = make_vector(with.a, 2.0);
-  ok(VecAbs(scale));
-  ok(VecShift(scale, 25.0));
-  ok(VecScale(scale, 0.04));
-  ok(MatDiagonalScale(with.a, scale, scale));
-}
-
-void replace_matrix(Case& with) {
-  MatType type = nullptr;
-  ok(MatGetType(with.a, &type));
-  OwnedMat other = make_matrix(plane(0.0), type);
-  ok(MatShift(other, 0.3));
-  ok(KSPSetOperators(with.ksp, other, other));
-  std::swap(*with.a.out(), *other.out());
-}
-
-/// On the finest level, without PETSc being told.
-void change_interpolation(Case& with) {
-  Mat interpolation = nullptr;
-  PetscInt levels = 0;
-  ok(PCMGGetLevels(pc_of(with), &levels));
-  ok(PCMGGetInterpolation(pc_of(with), levels - 1, &interpolation));
-  ok(MatScale(interpolation, 0.9));
-}
-
-void smooth_more(Case& with) {
-  KSP smoother = nullptr;
-  ok(PCMGGetSmoother(pc_of(with), 1, &smoother));
-  ok(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-}
-
-void forget(Case& with) {
-  ok(KSPReset(with.ksp));
-  ok(KSPSetOperators(with.ksp, with.a, with.a));
-}
-
-void keep(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_TRUE)); }
-void renew(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_FALSE)); }
-
 TEST_P(Multigrid, FollowsTheHierarchy) {
   const std::string outer = "-ksp_type gmres " + kJacobi + kGamg;
   const MakeCase make = of_matrix(plane(), type());
+  const Step replace_matrix = replaced_by(plane());
   for (const char* const reuse : {"-pc_gamg_reuse_interpolation false ", "-pc_gamg_reuse_interpolation true "}) {
     expect_same_steps(make, outer + reuse, {nothing, nothing, change_values, replace_matrix, change_values, nothing});
     expect_same_steps(make, outer + reuse, {nothing, keep, change_values, renew, change_values, keep, replace_matrix});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "krylov_cases.hpp"
+#include "mg_cases.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -32,18 +33,11 @@ CsrMatrix square_grid(Index side = 33) {
   return make_stencil({.stencil = Stencil::five_point, .nx = side, .ny = side, .nz = 1});
 }
 
-PC pc_inside(const Case& with) {
-  PC pc = nullptr;
-  ok(KSPGetPC(with.ksp, &pc));
-  return pc;
-}
 PC multigrid_of(PC pc) {
   PC inner = nullptr;
   ok(PCTaskDAGGetMG(pc, &inner));
   return inner;
 }
-
-bool has_our_cycle(const Outcome& outcome) { return outcome.view.find("cycle: by TaskDAG, ") != std::string::npos; }
 
 /// Matrices of this type.
 class MultigridType : public testing::TestWithParam<std::string> {
@@ -58,58 +52,14 @@ class MultigridType : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(On, MultigridType, testing::Values(MATAIJ, MATAIJCUSPARSE),
                          [](const auto& test) { return test.param; });
 
-/// What is done to a KSP between solves.
-using Change = std::function<void(Case&)>;
-
-/// Solves with PETSc's preconditioner, and with ours in our loop and in PETSc's, after each of these changes.
+/// Solves with PETSc's preconditioner, and with ours in our loop and in PETSc's, after each of these steps.
 void expect_same_after(const CsrMatrix& csr, MatType type, const std::string& method, const std::string& petscs,
-                       const std::vector<Change>& changes) {
+                       const std::vector<Step>& steps) {
   SCOPED_TRACE(petscs);
   const std::string inside = method + moved_inside(petscs);
-  const std::array<std::string, 3> options = {method + petscs, "-taskdag_ksp auto " + inside,
-                                              "-taskdag_ksp off " + inside};
-  std::array<Case, 3> cases = {make_case(csr, type, options[0]), make_case(csr, type, options[1]),
-                               make_case(csr, type, options[2])};
-  for (const Change& change : changes) {
-    std::array<Outcome, 3> outcomes;
-    for (std::size_t c = 0; c < cases.size(); ++c) {
-      change(cases[c]);
-      ok(VecSet(cases[c].x, 0.0));
-      outcomes[c] = solve_in(cases[c], options[c]);
-    }
-    EXPECT_GT(outcomes[0].reason, 0);
-    ASSERT_TRUE(has_our_cycle(outcomes[1])) << outcomes[1].view;
-    expect_same(outcomes[1], outcomes[0]);
-    EXPECT_EQ(outcomes[2].reason, outcomes[0].reason);
-    EXPECT_NEAR(static_cast<double>(outcomes[2].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
-    EXPECT_EQ(outcomes[2].loops, 0);
-    for (const std::size_t c : {1U, 2U})
-      EXPECT_LE(difference_of_applications(pc_inside(cases[c]), pc_inside(cases[0]), cases[0].a), 1e-11);
-  }
-}
-
-void no_change(Case& /*with*/) {}
-void scale_symmetrically(Case& with) {
-  const OwnedVec scale = make_vector(with.a, 2.0);
-  ok(VecAbs(scale));
-  ok(VecShift(scale, 25.0));
-  ok(VecScale(scale, 0.04));
-  ok(MatDiagonalScale(with.a, scale, scale));
-}
-/// The matrix before goes.
-void take_another_matrix(Case& with) {
-  MatType type = nullptr;
-  ok(MatGetType(with.a, &type));
-  OwnedMat other = make_matrix(square_grid(), type);
-  ok(MatShift(other, 0.3));
-  ok(KSPSetOperators(with.ksp, other, other));
-  std::swap(*with.a.out(), *other.out());
-}
-void keep_set_up(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_TRUE)); }
-void set_up_again(Case& with) { ok(KSPSetReusePreconditioner(with.ksp, PETSC_FALSE)); }
-void reset_solver(Case& with) {
-  ok(KSPReset(with.ksp));
-  ok(KSPSetOperators(with.ksp, with.a, with.a));
+  const MakeCase make = [&](const std::string& options) { return make_case(csr, type, options); };
+  expect_same_steps(
+      {{make, make, make}, {method + petscs, "-taskdag_ksp auto " + inside, "-taskdag_ksp off " + inside}}, steps);
 }
 
 TEST_P(MultigridType, IsPetscsPreconditioner) {
@@ -118,17 +68,17 @@ TEST_P(MultigridType, IsPetscsPreconditioner) {
          {kSmoothedGamg, kSmoothedGamg + "-pc_gamg_threshold 0.05 -pc_mg_cycle_type w",
           std::string("-pc_type mg -mg_levels_0_pc_type jacobi -mg_levels_0_ksp_type richardson "
                       "-mg_levels_0_ksp_max_it 3 -pc_mg_multiplicative_cycles 2")})
-      expect_same_after(square_grid(), type(), method, petscs, {no_change});
+      expect_same_after(square_grid(), type(), method, petscs, {nothing});
   }
 }
 
 TEST_P(MultigridType, FollowsTheMatrix) {
+  const Step replace_matrix = replaced_by(square_grid());
   for (const char* const reuse : {"-pc_gamg_reuse_interpolation false ", "-pc_gamg_reuse_interpolation true "}) {
     expect_same_after(square_grid(), type(), "-ksp_type gmres ", kSmoothedGamg + reuse,
-                      {no_change, scale_symmetrically, take_another_matrix, no_change, scale_symmetrically});
+                      {nothing, change_values, replace_matrix, nothing, change_values});
     expect_same_after(square_grid(), type(), "-ksp_type gmres ", kSmoothedGamg + reuse,
-                      {no_change, keep_set_up, scale_symmetrically, set_up_again, scale_symmetrically, keep_set_up,
-                       take_another_matrix, set_up_again});
+                      {nothing, keep, change_values, renew, change_values, keep, replace_matrix, renew});
   }
 }
 
@@ -138,10 +88,10 @@ TEST_P(MultigridType, SetsUpAgainAfterAReset) {
       "-taskdag_ksp auto -ksp_type cg " + moved_inside("-pc_type mg -mg_levels_0_pc_type jacobi");
   Case with = make_case(square_grid(), type(), options);
   const Outcome first = solve_in(with, options);
-  reset_solver(with);
+  forget(with);
   ok(VecSet(with.x, 0.0));
   const Outcome again = solve_in(with, options);
-  EXPECT_TRUE(has_our_cycle(again)) << again.view;
+  EXPECT_TRUE(is_ours(again)) << again.view;
   EXPECT_EQ(again.reason, first.reason);
   EXPECT_EQ(again.loops, 1);
   EXPECT_NEAR(static_cast<double>(again.iterations), static_cast<double>(first.iterations), 1.0);
@@ -290,30 +240,30 @@ TEST_P(MultigridType, TakesTheMultigridOfAnApplication) {
   const Case alone = make_case(square_grid(), type(), petscs);
   const OwnedPc inside = applications_multigrid(with.a);
   const OwnedPc their = applications_multigrid(alone.a);
-  PETSC_OK(PCTaskDAGSetMG(pc_inside(with), inside));
-  EXPECT_EQ(multigrid_of(pc_inside(with)), static_cast<PC>(inside));
+  PETSC_OK(PCTaskDAGSetMG(pc_of(with), inside));
+  EXPECT_EQ(multigrid_of(pc_of(with)), static_cast<PC>(inside));
   ok(KSPSetPC(alone.ksp, their));
   const Outcome theirs = solve_in(alone, petscs);
   const Outcome ours = solve_in(with, method + "auto");
-  EXPECT_TRUE(has_our_cycle(ours)) << ours.view;
+  EXPECT_TRUE(is_ours(ours)) << ours.view;
   EXPECT_NE(ours.view.find("(own_)"), std::string::npos) << ours.view;
   expect_same(ours, theirs);
   // The interpolation is the application's, and is not lost.
-  PETSC_OK(PCReset(pc_inside(with)));
+  PETSC_OK(PCReset(pc_of(with)));
   ok(KSPSetOperators(with.ksp, with.a, with.a));
   ok(VecSet(with.x, 0.0));
   expect_same(solve_in(with, method + "auto"), theirs);
-  PETSC_OK(PCTaskDAGSetMG(pc_inside(with), nullptr));
-  EXPECT_NE(multigrid_of(pc_inside(with)), static_cast<PC>(inside));
+  PETSC_OK(PCTaskDAGSetMG(pc_of(with), nullptr));
+  EXPECT_NE(multigrid_of(pc_of(with)), static_cast<PC>(inside));
   ok(VecSet(with.x, 0.0));
   const Outcome own = solve_in(with, method + "auto");
   EXPECT_NE(own.view.find("type: gamg"), std::string::npos) << own.view;
   EXPECT_GT(own.reason, 0);
-  PETSC_OK(PCSetType(pc_inside(with), PCJACOBI));
-  EXPECT_EQ(static_cast<int>(PCTaskDAGSetMG(pc_inside(with), inside)), 0);
+  PETSC_OK(PCSetType(pc_of(with), PCJACOBI));
+  EXPECT_EQ(static_cast<int>(PCTaskDAGSetMG(pc_of(with), inside)), 0);
   const QuietErrors errors;
   PC none = nullptr;
-  EXPECT_EQ(static_cast<int>(PCTaskDAGGetMG(pc_inside(with), &none)), PETSC_ERR_ARG_WRONG);
+  EXPECT_EQ(static_cast<int>(PCTaskDAGGetMG(pc_of(with), &none)), PETSC_ERR_ARG_WRONG);
 }
 
 /// What a program sets of the preconditioner inside counts, and options more.
