@@ -26,60 +26,63 @@ double largest_row_sum(const std::vector<double>& matrix, std::size_t rows) {
   return largest;
 }
 
-/// x without its part along v, where what is orthogonal to w stays: x −= v wᵀx / wᵀv.
-PetscErrorCode remove_along(Vec v, Vec w, Vec x) {
+/// A solver of A / ‖A‖ in host memory, on this rank, without the space on which that is nearly singular: PETSc's
+/// pseudo-inverse, by all singular values above 1e-12.
+PetscErrorCode make_pseudo_solver(Mat a, PetscReal norm, KSP* made) {
   PetscFunctionBegin;
-  PetscScalar part = 0.0;
-  PetscScalar scale = 0.0;
-  PetscCall(VecDot(x, w, &part));
-  PetscCall(VecDot(v, w, &scale));
-  PetscCall(VecAXPY(x, -part / scale, v));
+  PC pc = nullptr;
+  Held<Mat> dense;
+  Held<KSP> solver;
+  PetscCall(MatConvert(a, MATDENSE, MAT_INITIAL_MATRIX, dense.out()));
+  PetscCall(MatScale(dense, 1.0 / norm));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, solver.out()));
+  PetscCall(KSPSetType(solver, KSPPREONLY));
+  PetscCall(KSPGetPC(solver, &pc));
+  PetscCall(PCSetType(pc, PCSVD));
+  PetscCall(KSPSetOperators(solver, dense, dense));
+  PetscCall(KSPSetUp(solver));
+  solver.swap(*made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of length 1, by inverse iteration; null where the solver cannot solve the transposed system.
-PetscErrorCode find_singular_vector(KSP solver, bool transposed, Vec* vector) {
+/// A vector of that space which has a part along each of a basis: z − A⁺ A z, z being random.
+PetscErrorCode find_singular_vector(KSP solver, Vec* vector) {
   PetscFunctionBegin;
   Mat a = nullptr;
-  PetscBool there = PETSC_TRUE;
-  Held<Vec> b;
-  Held<Vec> x;
-  if (transposed) PetscCall(PCApplyTransposeExists(solver->pc, &there));
-  if (!there) PetscFunctionReturn(PETSC_SUCCESS);
+  Held<Vec> z;
+  Held<Vec> image;
   PetscCall(KSPGetOperators(solver, &a, nullptr));
-  PetscCall(MatCreateVecs(a, x.out(), b.out()));
-  PetscInt rows = 0;
-  PetscCall(VecGetSize(b, &rows));
-  for (PetscInt i = 0; i < rows; ++i)
-    PetscCall(VecSetValue(b, i, 1.0 + 0.1 * static_cast<double>(i % 7), INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(b));
-  PetscCall(VecAssemblyEnd(b));
-  for (int k = 0; k < 2; ++k) {
-    PetscCall(VecSet(x, 0.0));
-    PetscCall((transposed ? KSPSolveTranspose : KSPSolve)(solver, b, x));
-    PetscCall(VecNormalize(x, nullptr));
-    PetscCall(VecCopy(x, b));
-  }
-  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(x.get())));
-  *vector = x;
+  PetscCall(MatCreateVecs(a, z.out(), image.out()));
+  PetscCall(VecSetRandom(z, nullptr));
+  PetscCall(MatMult(a, z, image));
+  PetscCall(VecDuplicate(z, vector));
+  PetscCall(KSPSolve(solver, image, *vector));
+  PetscCall(VecAYPX(*vector, -1.0, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether what a coarsest vector is on the finest level lies in the null space that is removed there.
-PetscErrorCode is_removed(PC mg, Vec coarsest, bool* removed) {
+/// What is removed on the finest level; null: nothing, or it is the coarsest, too.
+PetscErrorCode removed_space_of(PC mg, MatNullSpace* space) {
   PetscFunctionBegin;
-  constexpr double most_left = 1e-6;  // of a unit; what is left stays in the preconditioner
   const int finest = levels_of(mg) - 1;
   Mat a = nullptr;
-  MatNullSpace space = nullptr;
+  *space = nullptr;
+  PetscCall(KSPGetOperators(level_of(mg, finest).smoothd, &a, nullptr));
+  if (finest > 0) PetscCall(MatGetNullSpace(a, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether what a vector of the coarsest level is on the finest one lies in that space.
+PetscErrorCode is_removed(PC mg, MatNullSpace space, Vec coarsest, bool* removed) {
+  PetscFunctionBegin;
+  constexpr double most_left = 1e-6;  // of a unit; what is left stays in the preconditioner
+  Mat a = nullptr;
   Held<Vec> vector;
   PetscReal left = 0.0;
-  *removed = false;
-  PetscCall(KSPGetOperators(level_of(mg, finest).smoothd, &a, nullptr));
-  PetscCall(MatGetNullSpace(a, &space));
-  if (!space || finest == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(vector.share(coarsest));
-  for (int level = 1; level <= finest; ++level) {
+  PetscCall(KSPGetOperators(level_of(mg, 0).smoothd, &a, nullptr));
+  PetscCall(MatCreateVecs(a, vector.out(), nullptr));
+  PetscCall(VecCopy(coarsest, vector));  // which is in host memory
+  for (int level = 1; level < levels_of(mg); ++level) {
     Held<Vec> finer;
     PetscCall(KSPGetOperators(level_of(mg, level).smoothd, &a, nullptr));
     PetscCall(MatCreateVecs(a, finer.out(), nullptr));
@@ -95,14 +98,8 @@ PetscErrorCode is_removed(PC mg, Vec coarsest, bool* removed) {
 
 }  // namespace
 
-/// The vectors that make the operator and its transpose nearly singular, of length 1; null: none is known.
-struct CoarseInverse::Singular {
-  Held<Vec> right;
-  Held<Vec> left;
-};
-
 /// inverse: the rows of this rank.
-PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed) {
+PetscErrorCode CoarseInverse::solve(KSP solver, std::vector<double>* inverse, bool* failed) {
   PetscFunctionBegin;
   Mat a = nullptr;
   Held<Vec> b;
@@ -123,10 +120,8 @@ PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::v
     if (column >= first && column < first + own_rows) PetscCall(VecSetValue(b, column, 1.0, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(b));
     PetscCall(VecAssemblyEnd(b));
-    if (singular.right) PetscCall(remove_along(singular.right, singular.left, b));
     PetscCall(KSPSolve(solver, b, x));
     PetscCall(KSPGetConvergedReason(solver, &reason));
-    if (singular.right) PetscCall(remove_along(singular.right, singular.right, x));
     *failed = reason < 0;
     PetscCall(VecGetArrayRead(x, &elements));
     for (PetscInt row = 0; row < own_rows; ++row)
@@ -138,8 +133,7 @@ PetscErrorCode CoarseInverse::solve(KSP solver, const Singular& singular, std::v
 }
 
 /// All rows on each rank.
-PetscErrorCode CoarseInverse::find_rows(KSP solver, const Singular& singular, std::vector<double>* inverse,
-                                        bool* failed) {
+PetscErrorCode CoarseInverse::find_rows(KSP solver, std::vector<double>* inverse, bool* failed) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(solver));
   Mat a = nullptr;
@@ -150,14 +144,13 @@ PetscErrorCode CoarseInverse::find_rows(KSP solver, const Singular& singular, st
   PetscCall(MatGetSize(a, &rows, nullptr));
   PetscCall(MatGetLocalSize(a, &own_rows, nullptr));
   PetscCall(guarded(comm, [&] { own.resize(static_cast<std::size_t>(own_rows) * static_cast<std::size_t>(rows)); }));
-  PetscCall(solve(solver, singular, &own, failed));
+  PetscCall(solve(solver, &own, failed));
   PetscCall(gather_all<double>(comm, MPI_DOUBLE, own, inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// growth: not finite where the solver has failed.
-PetscErrorCode CoarseInverse::measure(KSP solver, const Singular& singular, std::vector<double>* inverse,
-                                      double* growth) {
+PetscErrorCode CoarseInverse::measure(KSP solver, std::vector<double>* inverse, double* growth) {
   PetscFunctionBegin;
   Mat a = nullptr;
   PetscInt rows = 0;
@@ -166,9 +159,31 @@ PetscErrorCode CoarseInverse::measure(KSP solver, const Singular& singular, std:
   PetscCall(KSPGetOperators(solver, &a, nullptr));
   PetscCall(MatGetSize(a, &rows, nullptr));
   PetscCall(MatNorm(a, NORM_INFINITY, &norm));
-  PetscCall(find_rows(solver, singular, inverse, &failed));
+  PetscCall(find_rows(solver, inverse, &failed));
   const double largest = largest_row_sum(*inverse, static_cast<std::size_t>(rows));
   *growth = failed ? std::numeric_limits<double>::infinity() : norm * largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Only where it leaves out no more than what is removed on the finest level; else nothing is done.
+PetscErrorCode CoarseInverse::leave_null_space_out(PC mg, std::vector<double>* inverse, double* growth) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  MatNullSpace space = nullptr;
+  PetscReal norm = 0.0;
+  bool removed = false;
+  Held<KSP> solver;
+  Held<Vec> vector;
+  PetscCall(removed_space_of(mg, &space));
+  if (!space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(level_of(mg, 0).smoothd, &a, nullptr));
+  PetscCall(MatNorm(a, NORM_INFINITY, &norm));
+  PetscCall(make_pseudo_solver(a, norm, solver.out()));
+  PetscCall(find_singular_vector(solver, vector.out()));
+  PetscCall(is_removed(mg, space, vector, &removed));
+  if (!removed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(measure(solver, inverse, growth));
+  for (double& element : *inverse) element /= norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,17 +191,11 @@ PetscErrorCode CoarseInverse::find(PC mg, const Context& context, const Refusal&
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(mg));
   KSP const solver = level_of(mg, 0).smoothd;
-  Singular singular;
   double growth = 0.0;
   std::vector<double> inverse;
-  PetscCall(measure(solver, singular, &inverse, &growth));
-  if (!is_on_ranks(mg->pmat) && std::isfinite(growth) && growth > most_growth) {
-    bool removed = false;
-    PetscCall(find_singular_vector(solver, false, singular.right.out()));
-    PetscCall(is_removed(mg, singular.right, &removed));
-    if (removed) PetscCall(find_singular_vector(solver, true, singular.left.out()));
-    if (singular.left) PetscCall(measure(solver, singular, &inverse, &growth));
-  }
+  PetscCall(measure(solver, &inverse, &growth));
+  if (!is_on_ranks(mg->pmat) && std::isfinite(growth) && growth > most_growth)
+    PetscCall(leave_null_space_out(mg, &inverse, &growth));
   if (!std::isfinite(growth)) refuse("has failed");
   if (growth > most_growth) refuse("is of an operator that is singular or nearly so");
   const std::size_t bytes = inverse.size() * sizeof(double);

@@ -18,8 +18,8 @@ class CoarseInverse {
   static constexpr PetscInt most_rows = 1000;
 
   /// Solves for the columns of the identity, by the solver of a PCMG's coarsest level. An inverse of an operator that
-  /// is singular or nearly so would lose the digits that a solve keeps. Where one vector makes it so, and what is
-  /// interpolated of that is removed on the finest level, the inverse is found without that vector; else it is refused,
+  /// is singular or nearly so would lose the digits that a solve keeps. Where the vectors that make it so are removed
+  /// on the finest level, as what is interpolated of them, it is the pseudo-inverse without them; else it is refused,
   /// and on several ranks in any case. There each gets all of it. Collective.
   PetscErrorCode find(PC mg, const Context& context, const Refusal& refuse);
   /// Row by row, in memory of the context.
@@ -27,11 +27,10 @@ class CoarseInverse {
   PetscErrorCode reset();
 
  private:
-  struct Singular;
-
-  static PetscErrorCode solve(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed);
-  static PetscErrorCode find_rows(KSP solver, const Singular& singular, std::vector<double>* inverse, bool* failed);
-  static PetscErrorCode measure(KSP solver, const Singular& singular, std::vector<double>* inverse, double* growth);
+  static PetscErrorCode solve(KSP solver, std::vector<double>* inverse, bool* failed);
+  static PetscErrorCode find_rows(KSP solver, std::vector<double>* inverse, bool* failed);
+  static PetscErrorCode measure(KSP solver, std::vector<double>* inverse, double* growth);
+  static PetscErrorCode leave_null_space_out(PC mg, std::vector<double>* inverse, double* growth);
 
   engine::Memory inverse_;
   int device_ = -1;

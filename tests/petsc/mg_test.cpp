@@ -323,6 +323,94 @@ TEST_P(Multigrid, InvertsASingularCoarseOperatorWithoutItsNullSpace) {
   }
 }
 
+/// The points of a grid in space, each with springs to those around it and held by nothing: that the body moves or
+/// turns as a whole costs nothing, which makes six vectors of the null space.
+CsrMatrix free_body(Index side) {
+  CsrMatrix a;
+  a.rows = a.cols = 3 * side * side * side;
+  const auto is_inside = [side](const std::array<Index, 3>& point) {
+    return std::ranges::all_of(point, [side](Index x) { return x >= 0 && x < side; });
+  };
+  for (Index row = 0; row < a.rows; ++row) {
+    const Index place = row / 3;
+    const std::array<Index, 3> point = {place % side, place / side % side, place / side / side};
+    const auto own = static_cast<std::size_t>(row % 3);
+    const std::size_t first = a.values.size();
+    std::array<double, 3> diagonal{};
+    for (Index k = 0; k < 27; ++k) {
+      const std::array<Index, 3> step = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+      const std::array<Index, 3> other = {point[0] + step[0], point[1] + step[1], point[2] + step[2]};
+      if (!is_inside(other)) continue;
+      const Index column = 3 * (other[0] + side * (other[1] + side * other[2]));
+      const double square = step[0] * step[0] + step[1] * step[1] + step[2] * step[2];
+      for (std::size_t c = 0; c < 3; ++c) {
+        const double stiffness = k == 13 ? 0.0 : step.at(own) * step.at(c) / (square * square);
+        diagonal.at(c) += stiffness;
+        a.col_indices.push_back(column + static_cast<Index>(c));
+        a.values.push_back(-stiffness);
+      }
+    }
+    for (std::size_t e = first; e < a.values.size(); ++e) {
+      if (a.col_indices[e] / 3 == place) a.values[e] = diagonal.at(static_cast<std::size_t>(a.col_indices[e] % 3));
+    }
+    a.row_offsets.push_back(static_cast<Offset>(a.values.size()));
+  }
+  return a;
+}
+
+/// Its KSP, which knows how it moves.
+MakeCase of_free_body(MatType type) {
+  return [=](const std::string& options) {
+    constexpr Index side = 8;
+    OwnedMat a = make_matrix(free_body(side), type);
+    ok(MatSetBlockSize(a, 3));
+    const OwnedVec points = make_vector(a);
+    PetscScalar* x = nullptr;
+    ok(VecGetArrayWrite(points, &x));
+    for (Index place = 0; place < side * side * side; ++place) {
+      for (const Index coordinate : {place % side, place / side % side, place / side / side}) *x++ = coordinate;
+    }
+    x -= std::ptrdiff_t{3} * side * side * side;
+    ok(VecRestoreArrayWrite(points, &x));
+    OwnedNullSpace modes;
+    ok(MatNullSpaceCreateRigidBody(points, modes.out()));
+    ok(MatSetNullSpace(a, modes));
+    ok(MatSetNearNullSpace(a, modes));
+    Case made = make_case(std::move(a), options);
+    ok(MatMult(made.a, make_vector(made.a, 7.0), made.b));
+    return made;
+  };
+}
+
+TEST_P(Multigrid, InvertsASingularCoarseOperatorWithoutAllModesOfABody) {
+  const std::string gamg = kGamg + kJacobi + "-ksp_type ";
+  expect_same_cycles(of_free_body(type()), gamg + "cg -mg_coarse_pc_type svd ", 1e-10);
+  for (const char* const method : {"cg ", "gmres "}) {
+    const Outcome theirs = solve_in(of_free_body(type())(gamg + method), gamg + method);
+    const Outcome ours = solve_in(of_free_body(type())(kInLoop + gamg + method), kInLoop + gamg + method);
+    SCOPED_TRACE(method);
+    ASSERT_TRUE(is_ours(ours)) << said_by(ours);
+    expect_same(ours, theirs);
+    EXPECT_GT(ours.reason, 0);
+  }
+}
+
+/// With the null space of some of the modes alone, what is left of the others would stay in the preconditioner.
+TEST_P(Multigrid, LeavesACoarseOperatorToPetscOfWhichNotAllModesAreRemoved) {
+  const std::string options = kInLoop + kGamg + kJacobi + "-ksp_type gmres -ksp_max_it 20 ";
+  const Case with = of_free_body(type())(options);
+  MatNullSpace all = nullptr;
+  OwnedNullSpace some;
+  PetscInt count = 0;
+  const Vec* modes = nullptr;
+  PETSC_OK(MatGetNullSpace(with.a, &all));
+  PETSC_OK(MatNullSpaceGetVecs(all, nullptr, &count, &modes));
+  PETSC_OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, count - 1, modes, some.out()));
+  PETSC_OK(MatSetNullSpace(with.a, some));
+  const Outcome ours = solve_in(with, options);
+  EXPECT_NE(ours.view.find("cycle: by PETSc, not TaskDAG: level 0's solver "), std::string::npos) << said_by(ours);
+}
+
 /// Another null space between two solves, of which PETSc does not tell the matrix.
 TEST_P(Multigrid, FollowsTheNullSpace) {
   const auto exchange = [](Case& with) {
