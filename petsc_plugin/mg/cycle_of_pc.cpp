@@ -227,6 +227,7 @@ PetscErrorCode CycleOfPc::view(PetscViewer viewer) const {
                              "that they move: %g; work vectors, MB: %g\n",
                              ranks_.count() > 1 ? " on the first rank" : "", info.stages, info.calls,
                              info.bytes_of_cycle / 1.0e6, static_cast<double>(info.bytes) / 1.0e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: transposed, and to several columns at once, by PETSc\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

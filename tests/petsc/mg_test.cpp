@@ -133,7 +133,8 @@ TEST_P(Multigrid, TakesPolynomialsOfTheFourthKind) {
 TEST_P(Multigrid, TakesSmoothersOfOurs) {
   const std::string backend = type() == std::string(MATAIJ) ? "host " : "cuda ";
   for (const char* const smoother :
-       {"ilu", "icc", "dilu", "sor", "jacobi", "jacobi -mg_levels_pc_taskdag_jacobi_sweeps 2"}) {
+       {"ilu", "icc", "dilu", "dic", "sor", "jacobi", "jacobi -mg_levels_pc_taskdag_jacobi_sweeps 2",
+        "jacobi -mg_levels_pc_taskdag_jacobi_type rowl1", "jacobi -mg_levels_pc_taskdag_jacobi_type block"}) {
     const std::string options = "-ksp_type cg " + kGamg + "-mg_levels_ksp_type richardson -mg_levels_pc_type taskdag " +
                                 "-mg_levels_pc_taskdag_backend " + backend + "-mg_levels_pc_taskdag_type " + smoother +
                                 " ";
@@ -239,6 +240,29 @@ TEST_P(Multigrid, IsPetscsWithoutTheOption) {
   EXPECT_FALSE(is_ours(solve_of(plane(), type(), options + "-taskdag_mg false")));
   PETSC_OK(TaskDAGSetMG(PETSC_FALSE));
   EXPECT_FALSE(is_ours(solve_of(plane(), type(), options)));
+}
+
+/// Beside applications that are ours.
+TEST_P(Multigrid, IsPetscsTransposedAndForColumns) {
+  const std::string options = "-mg_levels_ksp_max_it 3 " + kGamg + kJacobi;
+  const OwnedMat a = make_matrix(plane(0.8), type());
+  const OwnedPc theirs = make_pc(a, options);
+  const OwnedPc ours = make_pc(a, "-taskdag_mg " + options);
+  EXPECT_LE(difference_of_applications(ours, theirs, a), 1e-12);
+  EXPECT_LE(difference_of_columns(ours, theirs, a), 1e-12);
+  const OwnedVec b = make_vector(a);
+  const OwnedVec x = make_vector(a);
+  const OwnedVec y = make_vector(a);
+  PETSC_OK(PCApplyTranspose(ours, b, x));
+  PETSC_OK(PCApplyTranspose(theirs, b, y));
+  EXPECT_LE(relative_difference(x, y), 1e-12);
+  const std::string bicg = "-ksp_type bicg " + options;
+  const Outcome alone = solve_of(plane(0.8), type(), bicg);
+  const Outcome with_ours = solve_of(plane(0.8), type(), kInLoop + bicg);
+  EXPECT_TRUE(is_ours(with_ours)) << said_by(with_ours);
+  EXPECT_TRUE(says(with_ours, "transposed, and to several columns at once, by PETSc")) << said_by(with_ours);
+  EXPECT_EQ(with_ours.reason, alone.reason);
+  EXPECT_NEAR(static_cast<double>(with_ours.iterations), static_cast<double>(alone.iterations), 1.0);
 }
 
 TEST_P(Multigrid, FollowsTheHierarchy) {
