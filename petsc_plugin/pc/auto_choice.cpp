@@ -64,7 +64,7 @@ double expected_set_up(double local_rows, double local_entries) {
   return local_rows <= kSmallRows ? kByHost : kAnyway + kPerEntry * local_entries;
 }
 
-MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone) {
+MultigridPromise promise_of_multigrid(const MatrixLook& look) {
   constexpr double kFewRows = 20000.0;  // a solve takes a millisecond with anything
   constexpr double kShortRow = 32.0;
   constexpr double kManyStrict = 0.5;  // so that few iterations do
@@ -76,10 +76,10 @@ MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone) {
   constexpr double kHostPerEntry = 14e-9;
   constexpr double kHostSetUpPerEntry = 0.5e-6;
   MultigridPromise promise;
-  promise.may = alone && look.in_any_loop && look.symmetric && look.rows >= kFewRows && look.absent == 0 &&
-                look.zero == 0 && look.negative == 0 && !too_many_poor(look.poor, look.rows) &&
-                look.strict < kManyStrict * look.rows && look.local_entries <= kShortRow * look.rows;
-  promise.set_up = (look.in_loop ? kSetUpPerEntry : kHostSetUpPerEntry) * look.local_entries;
+  promise.may = look.in_any_loop && look.symmetric && look.rows >= kFewRows && look.absent == 0 && look.zero == 0 &&
+                look.negative == 0 && !too_many_poor(look.poor, look.rows) && look.strict < kManyStrict * look.rows &&
+                look.local_entries <= kShortRow * look.local_rows;
+  promise.set_up = (look.on_device ? kSetUpPerEntry : kHostSetUpPerEntry) * look.local_entries;
   promise.solve =
       kIterations * (look.cuda ? kAnyway + kPerEntry * look.local_entries : kHostPerEntry * look.local_entries);
   return promise;

@@ -33,8 +33,9 @@ struct MatrixLook {
   bool deep = false;       ///< the lower triangle of a rank with more than kSmallRows has deep_limit() levels
   bool symmetric = false;  ///< PETSc knows, or the ranks' own blocks were found to be
   bool cuda = false;       ///< all ranks with rows work there
-  bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU, where the matrix lies, is to apply it
-  bool in_any_loop = false;  ///< one of TaskDAG, wherever the matrix lies
+  bool on_device = false;  ///< and have their rows there
+  bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU, where the matrix lies, of one rank, is to apply it
+  bool in_any_loop = false;  ///< one of TaskDAG, wherever the matrix lies, also on several ranks
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.
@@ -71,9 +72,9 @@ struct MultigridPromise {
   double set_up = 0.0;  ///< seconds, about, by PETSc
   double solve = 0.0;   ///< seconds, about, inside a loop of ours
 };
-/// `alone`: one rank has the matrix. Multigrid may be taken for symmetric matrices with a positive diagonal that most
-/// rows neither fall far short of nor exceed by much, in a loop of ours.
-MultigridPromise promise_of_multigrid(const MatrixLook& look, bool alone);
+/// It may be taken for symmetric matrices with a positive diagonal that most rows neither fall far short of nor exceed
+/// by much, in a loop of ours. On several ranks each is taken to be done with what it has.
+MultigridPromise promise_of_multigrid(const MatrixLook& look);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.
 double expected_set_up(double local_rows, double local_entries);

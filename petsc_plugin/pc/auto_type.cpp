@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "across/ranks.hpp"
 #include "boundary.hpp"
 #include "mat/bridge.hpp"
 #include "mat/held.hpp"
@@ -125,6 +126,7 @@ class AutoPreconditioner final : public Preconditioner {
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     made_->apply_to_arrays(b, x, stream);
   }
+  [[nodiscard]] LinearMap* map_over_ranks() override { return made_ ? made_->map_over_ranks() : nullptr; }
   bool take_lost_application() override { return made_->take_lost_application(); }
   PetscErrorCode before_solve(PC pc, KSP ksp) override;
   PetscErrorCode after_solve(KSP ksp) override;
@@ -200,10 +202,12 @@ PetscErrorCode AutoPreconditioner::look_at(Mat matrix, MatrixLook* look) {
   PetscCall(share_error(comm(), mine.open(matrix, settings_.backend)));
   PetscCall(find_symmetry(matrix, &mine, &look->symmetric));
   PetscCall(share_error(comm(), mine.take(matrix, look->symmetric)));
-  look->in_loop = in_loop_ && mine.cuda && mine.on_device;
-  look->in_any_loop = in_loop_;
+  CommRanks ranks;
+  PetscCall(ranks.take(comm()));
   PetscCall(mine.reset());
   PetscCall(sum_up(mine, look));
+  look->in_loop = in_loop_ && ranks.count() == 1 && look->on_device;
+  look->in_any_loop = in_loop_ && ranks.on_one_node();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,8 +233,13 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
   std::array<double, 6> sums = {static_cast<double>(counts.rows),   static_cast<double>(counts.absent),
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
-  std::array<double, 5> most = {static_cast<double>(counts.rows), counts.rows > 0 && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0, mine.settles ? 0.0 : 1.0, mine.entries};
+  const bool rows = counts.rows > 0;
+  std::array<double, 6> most = {static_cast<double>(counts.rows),
+                                rows && !mine.cuda ? 1.0 : 0.0,
+                                mine.deep ? 1.0 : 0.0,
+                                mine.settles ? 0.0 : 1.0,
+                                mine.entries,
+                                rows && !(mine.cuda && mine.on_device) ? 1.0 : 0.0};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -244,6 +253,7 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
   look->deep = most[2] > 0.0;
   look->settles = most[3] == 0.0;
   look->local_entries = most[4];
+  look->on_device = most[5] == 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,9 +268,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   PetscCall(read_state(whole_, &typed_));
   expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
-  int ranks = 1;
-  PetscCallMPI(MPI_Comm_size(comm(), &ranks));
-  history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0, promise_of_multigrid(look, ranks == 1));
+  history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0, promise_of_multigrid(look));
   PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -289,14 +297,15 @@ PetscErrorCode AutoPreconditioner::drop_made() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On this rank, with the factor type settled. pc: for a type that has another PC inside.
+/// On this rank, with the factor type settled. pc: for a type that has another PC inside, which all ranks set up
+/// together.
 PetscErrorCode AutoPreconditioner::make_here(Candidate candidate, Mat matrix, bool error_if_failure, double* seconds,
                                              PC pc) {
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
   made_for_later_ = !history_.is_empty();
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm(), [&] {
     copy_settings(candidate);
     made_ = find_type(own_.type)->make(own_);
   }));
@@ -355,7 +364,7 @@ PetscErrorCode AutoPreconditioner::update_here(Mat matrix, bool error_if_failure
   PetscFunctionBegin;
   PetscLogDouble begin = 0.0;
   PetscLogDouble end = 0.0;
-  PetscCall(guarded([&] { copy_settings(history_.current()); }));
+  PetscCall(guarded(comm(), [&] { copy_settings(history_.current()); }));
   PetscCall(PetscTime(&begin));
   PetscCall(made_->update(matrix, error_if_failure));
   PetscCall(PetscTime(&end));
@@ -396,7 +405,7 @@ PetscErrorCode AutoPreconditioner::become(Candidate next) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// In a solve on one rank. What cannot be set up, for want of memory, say, is left for what there was.
+/// In a solve. What cannot be set up, for want of memory, say, is left for what there was.
 PetscErrorCode AutoPreconditioner::become_multigrid(PC pc) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
@@ -404,8 +413,9 @@ PetscErrorCode AutoPreconditioner::become_multigrid(PC pc) {
   history_.take(Candidate::multigrid);
   PetscCall(read_state(whole_, &set_up_with_));
   PetscCall(local_block(whole_, &matrix));
-  PetscCall(drop_made());
-  const PetscErrorCode made = make_here(Candidate::multigrid, matrix, false, &multigrid_set_up_, pc);
+  PetscCall(share_error(comm(), drop_made()));
+  const PetscErrorCode made =
+      share_error(comm(), make_here(Candidate::multigrid, matrix, false, &multigrid_set_up_, pc));
   if (static_cast<int>(made) == 0) {
     PetscCall(agree_on_failure(&failed));
   } else {

@@ -226,17 +226,16 @@ TEST(SolveHistory, SetUpsGrowWithTheEntries) {
 MatrixLook grid_in_a_loop() {
   MatrixLook look = grid_on_cuda();
   look.local_entries = 5e6;
-  look.in_loop = look.in_any_loop = true;
+  look.on_device = look.in_loop = look.in_any_loop = true;
   return look;
 }
 
-TEST(Multigrid, IsForMatricesOfItsKindInALoopOfOneRank) {
-  EXPECT_TRUE(promise_of_multigrid(grid_in_a_loop(), true).may);
-  EXPECT_FALSE(promise_of_multigrid(grid_in_a_loop(), false).may);
+TEST(Multigrid, IsForMatricesOfItsKindInALoop) {
+  EXPECT_TRUE(promise_of_multigrid(grid_in_a_loop()).may);
   const auto refused = [](const auto& spoil) {
     MatrixLook look = grid_in_a_loop();
     spoil(look);
-    return !promise_of_multigrid(look, true).may;
+    return !promise_of_multigrid(look).may;
   };
   EXPECT_TRUE(refused([](MatrixLook& look) { look.in_any_loop = false; }));
   EXPECT_TRUE(refused([](MatrixLook& look) { look.symmetric = false; }));
@@ -252,10 +251,21 @@ TEST(Multigrid, IsForMatricesOfItsKindInALoopOfOneRank) {
 TEST(Multigrid, PromisesWhatGrowsWithTheEntries) {
   MatrixLook large = grid_in_a_loop();
   large.local_entries *= 4;
-  const MultigridPromise of_small = promise_of_multigrid(grid_in_a_loop(), true);
-  EXPECT_LT(of_small.set_up, promise_of_multigrid(large, true).set_up);
-  EXPECT_LT(of_small.solve, promise_of_multigrid(large, true).solve);
+  const MultigridPromise of_small = promise_of_multigrid(grid_in_a_loop());
+  EXPECT_LT(of_small.set_up, promise_of_multigrid(large).set_up);
+  EXPECT_LT(of_small.solve, promise_of_multigrid(large).solve);
   EXPECT_LT(of_small.solve, of_small.set_up);
+}
+
+/// Each does its part at the same time as the others.
+TEST(Multigrid, PromisesOfARankWhatItHas) {
+  MatrixLook dealt_out = grid_in_a_loop();
+  dealt_out.in_loop = false;
+  dealt_out.rows *= 4;
+  const MultigridPromise of_all = promise_of_multigrid(dealt_out);
+  EXPECT_TRUE(of_all.may);
+  EXPECT_EQ(of_all.set_up, promise_of_multigrid(grid_in_a_loop()).set_up);
+  EXPECT_EQ(of_all.solve, promise_of_multigrid(grid_in_a_loop()).solve);
 }
 
 SolveHistory with_multigrid() {
