@@ -39,6 +39,7 @@ class MultigridPreconditioner final : public Preconditioner {
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     own_->apply_to_arrays(b, x, stream);
   }
+  [[nodiscard]] LinearMap* map_over_ranks() override { return own_ ? own_->map_over_ranks() : nullptr; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 

@@ -1,7 +1,15 @@
-// Cycles of multigrid on several ranks, which are threads of this process, against the same cycle on one rank.
+// Cycles of multigrid on several ranks, which are threads of this process, against the same cycle on one rank. Where
+// one is to die they are two processes, of which the second one runs the test CycleOtherHalf.DISABLED_Run.
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <random>
@@ -131,21 +139,25 @@ struct Kind {
   int steps = 2;
   std::size_t dealt_out = 1;
   bool calls = false;  ///< preconditioners, where levels are dealt out
+  int last = 0;        ///< of these calls on a level: the process is killed in it; 0: it lives
   int empty = -1;      ///< a rank without rows
   int threads = 1;     ///< of a rank
 };
 
-/// M as a call: the same diagonal.
+/// M as a call: the same diagonal. The process is killed in the last one, if any is to be that.
 class Multiplies final : public LinearMap {
  public:
-  Multiplies(const double* diagonal, Index rows) : diagonal_(diagonal), rows_(rows) {}
+  Multiplies(const double* diagonal, Index rows, int last) : diagonal_(diagonal), rows_(rows), last_(last) {}
   void apply(const double* x, double* y, Stream /*stream*/) override {
+    if (++calls_ == last_) static_cast<void>(kill(getpid(), SIGKILL));
     for (Index i = 0; i < rows_; ++i) y[i] = diagonal_[i] * x[i];
   }
 
  private:
   const double* diagonal_;
   Index rows_;
+  int last_;
+  int calls_ = 0;
 };
 
 /// What one rank has, or the only one.
@@ -190,7 +202,7 @@ class Side {
       to.visits = kind.visits;
       const double* const diagonal = from.diagonal.data() + first;
       if (kind.calls && l < kind.dealt_out)
-        maps_.push_back(std::make_unique<Multiplies>(diagonal, to.a.pattern.rows));
+        maps_.push_back(std::make_unique<Multiplies>(diagonal, to.a.pattern.rows, kind.last));
       else
         maps_.push_back(std::make_unique<DiagonalMap>(diagonal));
       to.before = to.after = {chebyshev_steps(kind.steps, KrylovChebyshev::first, 0.3, 1.9), maps_.back().get()};
@@ -323,6 +335,48 @@ TEST_P(CyclesOnRanks, TellOfALostRank) {
       side.cycle().apply(b.data() + side.first(), x.data() + side.first(), {});
     EXPECT_TRUE(side.cycle().has_lost_rank());
   }));
+}
+
+constexpr const char* kHalf = "TASKDAG_OTHER_HALF";
+
+/// Applications until a rank is lost, a hundred at most.
+bool loses_a_rank(int socket, int number, int last) {
+  const std::vector<Level> levels = hierarchy();
+  const test::PairOfProcesses group(number, socket);
+  Side side(levels, {.dealt_out = 2, .calls = true, .last = last}, &group);
+  const Vector b = rhs(levels[0].a.rows, 0);
+  Vector x(b.size(), 0.0);
+  for (int k = 0; k < 100 && !side.cycle().has_lost_rank(); ++k)
+    side.cycle().apply(b.data() + side.first(), x.data() + side.first(), {});
+  return side.cycle().has_lost_rank();
+}
+
+TEST(CycleOtherHalf, DISABLED_Run) {
+  const char* const socket = std::getenv(kHalf);
+  ASSERT_NE(socket, nullptr) << "this is run by another test";
+  static_cast<void>(loses_a_rank(std::stoi(socket), 1, 7));
+}
+
+TEST(CycleProcesses, TheEndOfOneInsideACycleIsNoticed) {
+  std::array<int, 2> sockets{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    close(sockets[0]);
+    setenv(kHalf, std::to_string(sockets[1]).c_str(), 1);
+    execl("/proc/self/exe", "other half", "--gtest_filter=CycleOtherHalf.DISABLED_Run",
+          "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
+    _exit(3);
+  }
+  close(sockets[1]);
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_TRUE(loses_a_rank(sockets[0], 0, 0));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20)) << "what a rank waits at most is 50";
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  close(sockets[0]);
 }
 
 TEST_P(CyclesOnRanks, RefuseOnAllWhatOneCannotDo) {
