@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cycles/levels.hpp"
@@ -37,11 +38,14 @@ struct CudaStages {
   static constexpr bool joins_steps = true;
   Stream stream;
   engine::LoopScratch scratch;  ///< for the dots of null spaces, and the stages of ranks that finish
+  /// Of the next stage. A stage begins with the rows that the one before has ended with: of what that has read and
+  /// written the last part is in the cache.
+  mutable bool backwards = true;
   [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads())
-        .stage(stage, rows.count());
+        .stage(stage, rows.count(), std::exchange(backwards, !backwards));
   }
   void apply(LinearMap& map, const double* x, double* y) const { map.apply(x, y, stream); }
 };

@@ -424,6 +424,29 @@ TEST_P(CycleTest, OfOneLevelIsWhatIsDoneOnTheCoarsest) {
   }
 }
 
+/// A stage goes through its rows in several turns then, and the next one in the opposite order.
+TEST_P(CycleTest, HasMoreRowsThanADeviceAtATime) {
+  constexpr Index side = 600;
+  constexpr Index together = 1000;
+  std::vector<HostLevel> levels(2);
+  levels[0].a = make_stencil({.stencil = Stencil::five_point, .nx = side, .ny = side, .wind = 0.3});
+  levels[1].a =
+      make_stencil({.stencil = Stencil::five_point, .nx = side * side / together / 20, .ny = 20, .wind = 0.3});
+  CsrMatrix& p = levels[0].interpolation;
+  CsrMatrix& r = levels[0].restriction;
+  p.rows = r.cols = side * side;
+  p.cols = r.rows = side * side / together;
+  for (Index i = 0; i < p.rows; ++i) {
+    p.col_indices.push_back(i / together);
+    r.col_indices.push_back(i);
+    p.row_offsets.push_back(i + 1);
+    if ((i + 1) % together == 0) r.row_offsets.push_back(i + 1);
+  }
+  p.values = r.values = Vector(static_cast<std::size_t>(p.rows), 0.05);
+  Hierarchy hierarchy(*this, levels, By::chebyshev, 3, 2, false);
+  expect_as_in_the_textbook(hierarchy, {}, 1, static_cast<std::size_t>(p.rows));
+}
+
 TEST_P(CycleTest, PreconditionsAMethodAndBeatsItsSmoother) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 33});
   std::vector<HostLevel> levels = grids(33, 4);

@@ -52,12 +52,22 @@ struct LoopShape {
   std::uint32_t tiles;
   std::uint32_t passes;  ///< tasks that a worker has in a tile
   int size;              ///< threads that share a task: 1, 2, 4, … 32
+  std::uint32_t begin;   ///< where the first pass is, and how far it is to the next one
+  std::uint32_t step;
 
   TASKDAG_TASK static LoopShape of(std::uint32_t tasks, int size) {
     const auto at_a_time = static_cast<std::uint32_t>(threads / size);
     const std::uint32_t times = (tasks + at_a_time - 1U) / at_a_time;
     const std::uint32_t passes = times == 0 ? 1U : (times + most_tiles - 1U) / most_tiles;
-    return {tasks, times == 0 ? 1U : (times + passes - 1U) / passes, passes, size};
+    const std::uint32_t tiles = times == 0 ? 1U : (times + passes - 1U) / passes;
+    return {tasks, tiles, passes, size, 0U, tiles * at_a_time};
+  }
+  /// The last pass first.
+  [[nodiscard]] LoopShape backwards() const {
+    LoopShape back = *this;
+    back.begin = (passes - 1U) * step;
+    back.step = 0U - step;
+    return back;
   }
 };
 
@@ -67,8 +77,8 @@ template <class S>
 __device__ inline void run_tile(const S& stage, const LoopShape& shape, std::uint32_t tile, int thread, double* sum) {
   const auto& worker = worker_of(stage);
   const auto at_a_time = static_cast<std::uint32_t>(LoopShape::threads / shape.size);
-  std::uint32_t task = tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
-  for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += shape.tiles * at_a_time) {
+  std::uint32_t task = shape.begin + tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
+  for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += shape.step) {
     if constexpr (stage_has_parts<S>) {
       // All lanes of a warp take part in the shuffles, also those whose task does not exist.
       const int rank = thread & (shape.size - 1);
@@ -311,9 +321,11 @@ class StreamFlow {
     begin_span();
   }
 
+  /// backwards: from the last tasks to the first ones, of a stage without sums, which depend on the order.
   template <class S>
-  void stage(const S& stage, std::uint32_t tasks) {
-    const LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
+  void stage(const S& stage, std::uint32_t tasks, bool backwards = false) {
+    LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
+    if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
     if constexpr (stage_has_slices<S>) {
       const dim3 grid(shape.tiles, blocks_of_tile(shape, stage.most_slices()));
       detail::sliced_stage_kernel<S><<<grid, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
