@@ -4,6 +4,7 @@
 # usage: krylov.sh PLAIN PLUGIN CSV
 #   PLAIN, PLUGIN        taskdag_plain, which knows PETSc alone, and libpetsctaskdag.so of a build
 #   BINARIES             a folder of matrices in PETSc's format: solved, too [none]
+#   MULTIGRID            taskdag_multigrid: elasticity with its rigid body motions, too; set-ups are later ones [none]
 #   MAT_TYPE             PETSc's matrix type [aijcusparse]
 #   RANKS                numbers of ranks; with several, of which the first is what others are held against, on grids in
 #                        slabs [1]
@@ -14,9 +15,11 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve of ours fails where PETSc's does not, or iterations differ.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,17s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,18s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse} LIMIT=${LIMIT:-60}
+vec_type=standard
+[[ "$mat_type" != *cusparse ]] || vec_type=cuda
 
 # shellcheck source=tests/benchmark/solves.sh
 source "$(dirname "${BASH_SOURCE[0]}")/solves.sh"
@@ -26,15 +29,16 @@ echo "program,problem,rows,ranks,solver,loop,iterations,set_up_s,solve_s,us_per_
 
 # one PROBLEM SOLVER LOOP RANKS OPTION...
 one() {
-  local iterations time form start=()
+  local iterations time form later start=()
   [ "$4" = 1 ] || start=("${launch[@]}" "$4")
-  run_solve "${start[@]}" "$solve" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -ksp_max_it 10000 -repeat 3 -view "${@:5}"
+  run_solve "${start[@]}" "${program:-$solve}" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -ksp_max_it 10000 -repeat 3 -view "${@:5}"
   iterations=$(value iterations)
   time=$(awk -v s="$(value solve)" -v n="$iterations" 'BEGIN { if (n > 0) printf "%.2f", 1e6 * s / n }')
   form=$(sed -nE 's/^ *loop: *([^,]*).*/\1/p' "$log" | head -n 1)
+  later=$(value 'later set-up')
   printf '%-22s %-16s %-5s %s ranks, %6s iterations, solve %s s, %s us an iteration, first %s + %s s, %s %s\n' "$1" "$2" "$3" "$4" "$iterations" \
     "$(value solve)" "$time" "$(value set-up)" "$(value 'first solve')" "$form" "$status"
-  echo "krylov,$1,$(value rows),$4,$2,$3,$iterations,$(value 'later set-up'),$(value solve),$time,$(value residual),$(
+  echo "krylov,$1,$(value rows),$4,$2,$3,$iterations,${later:-$(value set-up)},$(value solve),$time,$(value residual),$(
     value set-up),$(value 'first solve'),$form,$status,$machine" >>"$csv"
 }
 
@@ -81,11 +85,15 @@ across() {
   pair "$1" "cg icc across" "${@:2}" -ksp_type cg "${taskdag[@]}" icc "${whole[@]}"
 }
 
-flat=(45 250 500 1000 2000) cubes=(30 60 100) still=(60 100 160)
+flat=(45 250 500 1000 2000) cubes=(30 60 100) still=(60 100 160) bricks=(20 40)
 [ ${#ranks[@]} = 1 ] || { flat=(500 1000 2000) cubes=(100 200) still=(64 100 160 200); }
-[ -z "${SMOKE:-}" ] || { flat=(20) cubes=(6) still=(7); }
+[ -z "${SMOKE:-}" ] || { flat=(20) cubes=(6) still=(7) bricks=(6); }
 for n in "${flat[@]}"; do all "5-point $n^2" spd -stencil 5 -n "$n"; done
 for n in "${still[@]}"; do all "7-point $n^3" spd -stencil 7 -n "$n"; done
 for n in "${cubes[@]}"; do all "7-point $n^3 wind" other -stencil 7 -n "$n" -wind 0.5; done
 for file in ${BINARIES:+"$BINARIES"/*}; do all "$(basename "$file")" spd -f "$file"; done
+for n in ${MULTIGRID:+"${bricks[@]}"}; do
+  program=$MULTIGRID pair "hexahedra $n^3 elasticity" "cg gamg" -problem elasticity -n "$n" -warm_up -dm_mat_type "$mat_type" \
+    -dm_vec_type "$vec_type" -ksp_type cg -pc_type gamg
+done
 exit $failed

@@ -18,6 +18,7 @@ constexpr const char* kHelp =
     "  -n N            nodes along each axis [17]\n"
     "  -warm_up        set up and solve once beforehand\n"
     "  -repeat N       solve N times, for timing [1]\n"
+    "  -view           KSPView() at the end\n"
     "Exit status: 0 converged, 2 not converged.\n\n";
 
 PetscErrorCode make_solver(const MultigridProblem& problem, KSP* ksp) {
@@ -59,10 +60,12 @@ PetscErrorCode run(int* status) {
   PetscInt n = 17;
   PetscInt repeat = 1;
   PetscBool warm = PETSC_FALSE;
+  PetscBool view = PETSC_FALSE;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-problem", name.data(), name.size(), nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n", &n, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &repeat, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-warm_up", &warm, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-view", &view, nullptr));
   PetscCheck(repeat > 0 && n > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -n are positive numbers");
   MultigridProblem problem;
   PetscCall(taskdag::benchmark::make_multigrid_problem(name.data(), n, &problem));
@@ -118,6 +121,7 @@ PetscErrorCode run(int* status) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve, median of %d: %.6f s\n", static_cast<int>(repeat),
                           seconds[seconds.size() / 2]));
   }
+  if (view) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
   *status = reason > 0 ? 0 : 2;
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
