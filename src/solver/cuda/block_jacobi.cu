@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "kernels/jacobi/blocks/cuda.hpp"
@@ -9,7 +10,6 @@
 #include "kernels/jacobi/weights.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/block_jacobi.hpp"
 

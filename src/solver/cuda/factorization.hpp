@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/cuda/recurrence.hpp"
 #include "solver/checks.hpp"
@@ -19,7 +20,6 @@
 #include "solver/cuda/product.hpp"
 #include "solver/cuda/retired.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
 #include "solver/impl.hpp"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "kernels/jacobi/cuda.hpp"
@@ -15,7 +16,6 @@
 #include "kernels/papers/papers.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/impl.hpp"
 #include "solver/jacobi_tiles.hpp"
 #include "taskdag/error.hpp"

@@ -8,6 +8,7 @@
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/reduce.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "context/state.hpp"
 #include "kernels/factor/growth.hpp"
@@ -17,7 +18,6 @@
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/point_block_rows.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/point_block.hpp"
 #include "taskdag/ordering.hpp"
 

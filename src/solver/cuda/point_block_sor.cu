@@ -1,12 +1,12 @@
 /// \file
 /// SOR by point blocks on the device.
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "csr/device_csr.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/sor/point_block/cuda.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/point_block_sor.hpp"
 #include "taskdag/error.hpp"
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "csr/device_csr.hpp"
 #include "csr/gather.hpp"
 #include "dag/transpose.hpp"
@@ -13,7 +14,6 @@
 #include "solver/cuda/product.hpp"
 #include "solver/cuda/retired.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/cuda/sweep_pair.hpp"
 #include "solver/impl.hpp"
 #include "taskdag/error.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "backends/host/thread_pool.hpp"
 #include "base/index.hpp"
 #include "context/state.hpp"
@@ -16,7 +17,6 @@
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
 #include "solver/cuda/staging.hpp"
-#include "solver/cuda/stream_order.hpp"
 #include "solver/host/factorization.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/ordering.hpp"

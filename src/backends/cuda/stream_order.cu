@@ -1,6 +1,6 @@
 #include <string>
 
-#include "solver/cuda/stream_order.hpp"
+#include "backends/cuda/stream_order.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
