@@ -76,6 +76,10 @@ class TASKDAG_API LinearMap {
   /// Unsupported where it has none
   virtual void apply_left(const double* x, double* y, Stream stream);
   virtual void apply_right(const double* x, double* y, Stream stream);
+  /// apply() to each of `count` columns, of which number k stands at x + k·ldx and y + k·ldy. A map that has the factor
+  /// of all in hand overrides it (Factorization::apply_many()).
+  virtual void apply_columns(Index count, const double* x, std::int64_t ldx, double* y, std::int64_t ldy,
+                             Stream stream);
   /// Whether apply() may be captured into a graph and replayed from it. False: the loop is driven by the host.
   [[nodiscard]] virtual bool may_be_captured() const { return true; }
   /// Where the map is a multiplication by a diagonal: its elements, in memory of the backend; else null. The loop
@@ -123,6 +127,8 @@ enum class KrylovChebyshev { first, fourth, optimised_fourth };
 /// Of such, as PETSc's.
 inline constexpr int most_optimised_degree = 16;
 
+inline constexpr Index most_krylov_columns = 32;
+
 struct KrylovOptions {
   KrylovMethod method = KrylovMethod::cg;
   KrylovSide side = KrylovSide::left;
@@ -142,6 +148,9 @@ struct KrylovOptions {
   double largest = 0.0;
   KrylovChebyshev kind = KrylovChebyshev::first;
   int degree = 0;  ///< Chebyshev, optimised_fourth: iterations that a polynomial is made of, 1 to 16; then the next one
+  /// Right-hand sides that solve_columns() solves for at a time, 1 to most_krylov_columns. Work vectors of all are
+  /// allocated with the object.
+  Index columns = 1;
   bool coefficients = false;  ///< KrylovOutcome::alpha and beta of CG and MINRES, hessenberg of GMRES and FGMRES
 
   bool operator==(const KrylovOptions&) const = default;
@@ -247,10 +256,19 @@ class TASKDAG_API Krylov {
   /// OutOfMemory, RankLost
   KrylovOutcome solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
 
-  /// The same by pieces: begin() makes everything up to the first test, go_on() at most so many iterations more, and
-  /// end() what remains to be done for x. Outcomes have reason iterating until there is one. go_on() is called again
-  /// while that is so; with 1 iteration at a time it is how a caller's own monitor or test is served. A caller who
-  /// wants no more calls end() at once.
+  /// The same for `count` right-hand sides: column k is b + k·ldb and x + k·ldx. KrylovOptions::columns of them are
+  /// iterated together: each entry of the matrix is read for all, and the preconditioner is applied to all at once
+  /// (LinearMap::apply_columns()). Each has its own sums, test and end: bits, norms and reason are those of solve() for
+  /// it alone where apply_columns() gives the bits of apply(), whatever is in the others. A column that has ended stays
+  /// as it is. @returns how each went. @throws as solve(); Unsupported (by the constructor) where `columns` is above 1
+  /// and the method is none of CG and BiCGStab, on several ranks, and with `coefficients`
+  std::vector<KrylovOutcome> solve_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                                           bool guess, const KrylovTolerances& tolerances, Stream stream = {});
+
+  /// solve() by pieces, where KrylovOptions::columns is 1: begin() makes everything up to the first test, go_on() at
+  /// most so many iterations more, and end() what remains to be done for x. Outcomes have reason iterating until there
+  /// is one. go_on() is called again while that is so; with 1 iteration at a time it is how a caller's own monitor or
+  /// test is served. A caller who wants no more calls end() at once.
   KrylovOutcome begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
   KrylovOutcome go_on(std::int64_t iterations, Stream stream = {});
   void end(Stream stream = {});

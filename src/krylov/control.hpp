@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "krylov/column.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/krylov.hpp"
 
@@ -37,6 +38,16 @@ TASKDAG_TASK inline void end_with(Control& control, KrylovReason reason) {
   control.reason = static_cast<std::int32_t>(reason);
 }
 
+/// Norms that are kept until the host fetches them.
+inline constexpr std::int64_t most_norms = 16384;
+
+/// The state of a column and the first norms after it: what one copy fetches.
+struct Page {
+  static constexpr std::int64_t norms_at_once = 512;
+  Control control;
+  double norms[static_cast<std::size_t>(most_norms)];
+};
+
 /// What all stages of a method see of it.
 ///
 /// finish() is one worker's, and each value that it reads from memory takes it as long as the sums of a stage do. So it
@@ -49,6 +60,14 @@ struct LoopState {
   double* coefficients = nullptr;  ///< a pair beside each norm; null: not asked for
   engine::LoopCondition again{};   ///< whether there is another iteration now
 
+  /// That of a column: pages, pairs and words of several stand one after the other.
+  [[nodiscard]] TASKDAG_TASK LoopState at(const Column& column) const {
+    Page* const page = column.of(reinterpret_cast<Page*>(control), 1);
+    return {&page->control,
+            page->norms,
+            column.of(coefficients, 2 * static_cast<std::size_t>(most_norms)),
+            {column.of(again.word, 1), again.node}};
+  }
   [[nodiscard]] TASKDAG_TASK bool ended() const { return control->reason != 0; }
   [[nodiscard]] TASKDAG_TASK Control read() const { return *control; }
   /// By the stage that has tested the iteration.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -55,6 +56,14 @@ void check_coefficients(const KrylovOptions& options) {
   }
 }
 
+void check_columns(const KrylovOptions& options, bool on_ranks) {
+  if (options.columns < 1 || options.columns > most_krylov_columns)
+    throw InvalidInput("a Krylov method solves for 1 to 32 right-hand sides at a time");
+  if (options.columns == 1) return;
+  if (on_ranks) throw Unsupported("on several ranks Krylov methods solve for one right-hand side at a time");
+  if (options.coefficients) throw Unsupported("coefficients are kept where there is one right-hand side at a time");
+}
+
 /// @throws InvalidInput
 krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index block) {
   using krylov::Preconditioning;
@@ -83,6 +92,10 @@ void LinearMap::apply_left(const double* /*x*/, double* /*y*/, Stream /*stream*/
 }
 void LinearMap::apply_right(const double* /*x*/, double* /*y*/, Stream /*stream*/) {
   throw Unsupported("this preconditioner has no symmetric parts");
+}
+void LinearMap::apply_columns(Index count, const double* x, std::int64_t ldx, double* y, std::int64_t ldy,
+                              Stream stream) {
+  for (Index k = 0; k < count; ++k) apply(x + k * ldx, y + k * ldy, stream);
 }
 RankLost::~RankLost() = default;
 
@@ -187,50 +200,67 @@ class Krylov::Impl {
   }
   void take_null_space(bool constant, const std::vector<const double*>& vectors) {
     krylov::NullSpaceVectors taken;
-    if (options_.side == KrylovSide::left) taken = krylov::NullSpaceVectors(context_, constant, vectors, all_rows_);
+    if (options_.side == KrylovSide::left)
+      taken =
+          krylov::NullSpaceVectors(context_, constant, vectors, all_rows_, static_cast<std::size_t>(options_.columns));
     null_space_ = std::move(taken);
     input_.system.null_space = null_space_.space();
   }
 
   KrylovOutcome begin(const krylov::Start& start, Stream stream) {
+    if (options_.columns > 1) throw InvalidInput("a solve by pieces is of one right-hand side");
     check_start(start, stream);
     or_lose([&] {
       begin_loop(start, 0, stream);
-      static_cast<void>(fetch(stream));
+      fetch(stream);
     });
-    return outcome_;
+    return outcome();
   }
   KrylovOutcome go_on(std::int64_t iterations, Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method goes on only after it has begun");
-    or_lose([&] { run_until(outcome_.iterations + std::max<std::int64_t>(iterations, 0), stream); });
-    return outcome_;
+    or_lose([&] { run_until(outcome().iterations + std::max<std::int64_t>(iterations, 0), stream); });
+    return outcome();
   }
   KrylovOutcome trace_iteration(engine::Report& trace, Stream stream) {
     if (!begun_) throw InvalidInput("an iteration of a Krylov method is traced only after it has begun");
     trace = {};
-    if (outcome_.reason != KrylovReason::iterating) return outcome_;
+    if (outcome().reason != KrylovReason::iterating) return outcome();
     or_lose([&] {
-      trace = loop_->trace(outcome_.iterations + 1, stream);
-      static_cast<void>(fetch(stream));
+      trace = loop_->trace(outcome().iterations + 1, stream);
+      fetch(stream);
     });
-    return outcome_;
+    return outcome();
   }
   void end(Stream stream) {
     if (!begun_) throw InvalidInput("a Krylov method ends only after it has begun");
     or_lose([&] { loop_->end(stream); });
     begun_ = false;
   }
-  KrylovOutcome solve(const krylov::Start& start, Stream stream) {
-    const std::int64_t first = krylov::Loop::most_norms - 1;
+  std::vector<KrylovOutcome> solve(const krylov::Start& start, Stream stream) {
+    const std::int64_t first = krylov::most_norms - 1;
     check_start(start, stream);
     or_lose([&] {
       begin_loop(start, first, stream);
       loop_->go_on(first, true, stream);
-      static_cast<void>(fetch(stream));
+      fetch(stream);
       run_until(std::numeric_limits<std::int64_t>::max(), stream);
     });
     end(stream);
-    return std::move(outcome_);
+    return std::move(outcomes_);
+  }
+  std::vector<KrylovOutcome> solve_columns(Index count, krylov::Start start, Stream stream) {
+    if (count < 0) throw InvalidInput("a number of right-hand sides must be 0 or more");
+    const std::int64_t rows = input_.system.rows;
+    if (count > 1 && (start.ldb < rows || start.ldx < rows))
+      throw InvalidInput("columns of right-hand sides and solutions are as far apart as they have elements");
+    std::vector<KrylovOutcome> outcomes;
+    for (Index first = 0; first < count; first += options_.columns) {
+      start.columns = static_cast<std::uint32_t>(std::min(options_.columns, count - first));
+      std::ranges::move(solve(start, stream), std::back_inserter(outcomes));
+      start.b += options_.columns * start.ldb;
+      start.x += options_.columns * start.ldx;
+    }
+    return outcomes;
   }
   [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
 
@@ -239,6 +269,7 @@ class Krylov::Impl {
       : context_(context), options_(options), input_{context_, options_, {}, {}} {}
   void look_at(const CsrView& a, LinearMap* preconditioner, Stream stream) {
     check_coefficients(options_);
+    check_columns(options_, group_ != nullptr);
     input_.system = system_of(a, preconditioner, options_.block_size);
     input_.calls = {preconditioner};
     const std::int64_t elements = std::int64_t{options_.block_size} * options_.block_size;
@@ -278,11 +309,14 @@ class Krylov::Impl {
   void make_loop() {
     in_agreement([&] { loop_ = row_of(options_.method).make(input_); });
   }
-  /// By pieces whose norms there is room for.
+  /// By pieces whose norms there is room for. Columns that go on have made equally many iterations.
   void run_until(std::int64_t iterations, Stream stream) {
-    while (outcome_.reason == KrylovReason::iterating && outcome_.iterations < iterations) {
-      loop_->go_on(std::min(iterations, outcome_.iterations + krylov::Loop::most_norms - 1), false, stream);
-      static_cast<void>(fetch(stream));
+    const auto goes_on = [](const KrylovOutcome& one) { return one.reason == KrylovReason::iterating; };
+    while (true) {
+      const auto one = std::ranges::find_if(outcomes_, goes_on);
+      if (one == outcomes_.end() || one->iterations >= iterations) return;
+      loop_->go_on(std::min(iterations, one->iterations + krylov::most_norms - 1), false, stream);
+      fetch(stream);
     }
   }
   void check_start(const krylov::Start& start, Stream stream) const {
@@ -291,7 +325,8 @@ class Krylov::Impl {
     krylov::require_not_captured(context_, stream);
   }
   void begin_loop(const krylov::Start& start, std::int64_t pause_at, Stream stream) {
-    outcome_ = {};
+    outcomes_.assign(start.columns, {});
+    states_.resize(start.columns);
     begun_ = false;
     loop_->begin(start, pause_at, stream);
     begun_ = true;
@@ -309,19 +344,24 @@ class Krylov::Impl {
       throw;
     }
   }
-  KrylovOutcome& fetch(Stream stream) {
-    const krylov::Control control = loop_->fetch(norms_, stream);
-    outcome_.norms.insert(outcome_.norms.end(), norms_.begin(), norms_.end());
-    if (options_.coefficients) loop_->fetch_coefficients(norms_.size(), outcome_, stream);
-    outcome_.reason = static_cast<KrylovReason>(control.reason);
-    outcome_.iterations = control.iterations;
-    outcome_.norm = control.last_norm;
-    if (outcome_.reason == KrylovReason::not_a_number && memory_ && has_lost()) {
+  void fetch(Stream stream) {
+    loop_->fetch(states_, stream);
+    for (std::size_t c = 0; c < states_.size(); ++c) {
+      const krylov::ColumnState& state = states_[c];
+      KrylovOutcome& one = outcomes_[c];
+      one.norms.insert(one.norms.end(), state.norms.begin(), state.norms.end());
+      one.reason = static_cast<KrylovReason>(state.control.reason);
+      one.iterations = state.control.iterations;
+      one.norm = state.control.last_norm;
+    }
+    if (options_.coefficients) loop_->fetch_coefficients(states_.front().norms.size(), outcome(), stream);
+    if (outcome().reason == KrylovReason::not_a_number && memory_ && has_lost()) {
       lost_ = true;
       throw_lost();
     }
-    return outcome_;
   }
+  /// Of a solve for one right-hand side.
+  [[nodiscard]] KrylovOutcome& outcome() { return outcomes_.front(); }
 
   void lose() const noexcept {
     memory_->lose();
@@ -344,8 +384,8 @@ class Krylov::Impl {
   krylov::DiagonalDistances distances_;      ///< CUDA
   krylov::NullSpaceVectors null_space_;
   std::unique_ptr<krylov::Loop> loop_;
-  KrylovOutcome outcome_;
-  std::vector<double> norms_;
+  std::vector<KrylovOutcome> outcomes_;      ///< of the columns of a solve
+  std::vector<krylov::ColumnState> states_;  ///< the same
   bool begun_ = false;
 };
 
@@ -363,7 +403,12 @@ void Krylov::set_null_space(bool constant, const std::vector<const double*>& vec
   impl_->set_null_space(constant, vectors);
 }
 KrylovOutcome Krylov::solve(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream) {
-  return impl_->solve({b, x, guess, tolerances}, stream);
+  return std::move(impl_->solve({b, x, guess, tolerances}, stream).front());
+}
+std::vector<KrylovOutcome> Krylov::solve_columns(Index count, const double* b, std::int64_t ldb, double* x,
+                                                 std::int64_t ldx, bool guess, const KrylovTolerances& tolerances,
+                                                 Stream stream) {
+  return impl_->solve_columns(count, {b, x, guess, tolerances, 1, ldb, ldx}, stream);
 }
 KrylovOutcome Krylov::begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream) {
   return impl_->begin({b, x, guess, tolerances}, stream);

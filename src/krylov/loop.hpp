@@ -27,6 +27,7 @@ struct LoopInput {
   int row_threads = 1;
   /// Host: rows of each thread (engine::HostFlow).
   std::vector<std::uint32_t> cut{};
+  [[nodiscard]] std::uint32_t columns() const { return static_cast<std::uint32_t>(options.columns); }
 };
 
 /// What a solve begins with.
@@ -35,28 +36,38 @@ struct Start {
   double* x;
   bool guess;
   KrylovTolerances tolerances;
+  std::uint32_t columns = 1;  ///< of b and x, at most as many as the loop has
+  std::int64_t ldb = 0;       ///< elements from a column to the next
+  std::int64_t ldx = 0;
 };
 
-/// Memory of a method: vectors and structs, zeroed, owned.
+/// How far a column of a solve is.
+struct ColumnState {
+  Control control{};
+  std::vector<double> norms;  ///< since it was fetched before
+};
+
+/// Memory of a method: vectors and structs, zeroed, owned. Each is there for each column, one after the other.
 class Workspace {
  public:
-  Workspace(const Context& context, std::uint32_t rows) : context_(context), rows_(rows) {}
-  /// A vector of the system.
+  Workspace(const Context& context, std::uint32_t rows, std::uint32_t columns)
+      : context_(context), rows_(rows), columns_(columns) {}
+  /// A vector of the system, `stride()` elements apart for several columns.
   double* vector() {
-    ++vectors_;
-    return make<double>(rows_);
+    vectors_ += columns_;
+    return make<double>(columns_ == 1 ? rows_ : stride());
   }
   /// Rows from the start of a vector to that of the next: whole lines of memory, and an odd number of them. With a
   /// power of two the same element of all vectors would want the same few places of a cache.
   [[nodiscard]] std::size_t stride() const { return ((rows_ + 15U) / 16U | 1U) * std::size_t{16}; }
   /// So many vectors, `stride()` rows apart.
   double* vectors(std::size_t count) {
-    vectors_ += static_cast<std::int64_t>(count);
+    vectors_ += static_cast<std::int64_t>(count) * columns_;
     return make<double>(count * stride());
   }
   template <class T>
   T* make(std::size_t count) {
-    memory_.emplace_back(context_, count * sizeof(T));
+    memory_.emplace_back(context_, columns_ * count * sizeof(T));
     return static_cast<T*>(memory_.back().data());
   }
   [[nodiscard]] std::int64_t vectors() const { return vectors_; }
@@ -69,17 +80,15 @@ class Workspace {
  private:
   const Context& context_;
   std::uint32_t rows_;
+  std::uint32_t columns_;
   std::vector<engine::Memory> memory_;
   std::int64_t vectors_ = 0;
 };
 
 /// One method on one backend. begin() and go_on() are asynchronous on CUDA; what they have led to says fetch(), which
-/// waits. Norms are those since the fetch() before.
+/// waits. Norms are those since the fetch() before: go_on() may ask for `most_norms` iterations but one.
 class Loop {
  public:
-  /// Norms that are kept between two calls of fetch(): go_on() may ask for so many iterations but one.
-  static constexpr std::int64_t most_norms = 16384;
-
   Loop() = default;
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -91,7 +100,8 @@ class Loop {
   virtual void go_on(std::int64_t pause_at, bool first, Stream stream) = 0;
   /// As go_on(), after a fetch(), with a span for each stage and call (engine/loop/trace.hpp). Waits.
   virtual engine::Report trace(std::int64_t pause_at, Stream stream) = 0;
-  virtual Control fetch(std::vector<double>& norms, Stream stream) = 0;
+  /// Of as many columns as there are room for in `columns`.
+  virtual void fetch(std::vector<ColumnState>& columns, Stream stream) = 0;
   /// After fetch(): adds what stands beside those `count` norms, or what the method keeps in place of that. Only where
   /// the options ask for it.
   virtual void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream stream) = 0;

@@ -28,24 +28,39 @@
 ///   int turns_at_once                      where the last stage of a turn is the one that tests: so many turns are
 ///                                          launched between two looks whether there is another one. Once there is
 ///                                          none, their stages are not run.
+///   Data at(Column) in its Data            that of another column: what of it each column has. The loop may have
+///                                          several then. All branches of turn() are taken by the host
 ///   std::uint32_t one_block_rows           of the largest system that one thread block solves faster than the
 ///                                          launches of a graph
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "krylov/columns.hpp"
 #include "krylov/loop.hpp"
+#include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
 
 /// Whether the operand of a product that consists of so many vectors has a stage of its own, before the product. On
-/// CUDA one launch less is worth more, as long as the product finds the vectors in the caches.
+/// CUDA one launch less is worth more, as long as the product finds the vectors in the caches; not with several
+/// columns.
 inline bool operand_apart(const LoopInput& input, std::uint32_t vectors) {
-  return input.context.backend() == Backend::host || std::uint64_t{input.most_rows} * vectors > 5000000;
+  return input.context.backend() == Backend::host || input.columns() > 1 ||
+         std::uint64_t{input.most_rows} * vectors > 5000000;
 }
 
-/// The control of a solve that begins.
+/// @throws Unsupported where the loop is to have several columns and the method has one
+template <class Method>
+RightHandSides columns_of(const LoopInput& input, const Workspace& work, const std::uint32_t* at_work) {
+  if (input.columns() > 1 && !has_columns<Method>)
+    throw Unsupported(std::string(to_string(input.options.method)) + " solves for one right-hand side at a time");
+  return {input.columns(), work.stride(), at_work};
+}
+
+/// The control of a solve that begins, of its first column.
 inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t pause_at) {
   const KrylovTolerances& t = start.tolerances;
   Control control{};
@@ -64,15 +79,28 @@ inline Control control_of(const Start& start, KrylovNorm norm, std::int64_t paus
   return control;
 }
 
+/// That of column `column`, from the first one's. Where the solve has less columns than the loop, the others have
+/// ended.
+TASKDAG_TASK inline Control control_of(Control first, std::uint32_t column, std::uint32_t columns, std::int64_t ldb,
+                                       std::int64_t ldx) {
+  if (column >= columns) {
+    first.reason = static_cast<std::int32_t>(KrylovReason::iterations);
+    return first;
+  }
+  first.b += column * ldb;
+  first.x += column * ldx;
+  return first;
+}
+
 /// Bytes that an iteration reads and writes, each array once a stage, without the preconditioner's call.
 template <class Method>
-double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries) {
+double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries, std::uint32_t columns) {
   const auto rows = static_cast<double>(data.system.rows);
   const double block = data.system.block;
   const double place = data.system.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
   const double matrix =
       static_cast<double>(entries) * (sizeof(double) + place / (block * block)) + rows / block * sizeof(Offset);
-  return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double);
+  return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double) * columns;
 }
 
 /// KrylovOutcome's coefficients; copy: as above.
@@ -91,10 +119,11 @@ void add_coefficients(const typename Method::Data& data, std::size_t count, cons
 
 /// What does not depend on the backend; form, its reason and memory beside the workspace are the backend's to say.
 template <class Method>
-KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, const Workspace& work) {
+KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, const Workspace& work,
+                   std::uint32_t columns) {
   KrylovInfo info;
   info.stages = Method::stages(data);
-  info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries);
+  info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries, columns);
   info.vectors = work.vectors();
   info.bytes = work.bytes();
   if (data.system.distance != nullptr) info.bytes += entries * static_cast<std::int64_t>(sizeof(std::int16_t));

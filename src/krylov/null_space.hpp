@@ -17,12 +17,13 @@ class NullSpaceVectors {
  public:
   /// None.
   NullSpaceVectors() = default;
-  /// constant: the constant vector, too, of so many elements on all ranks.
-  NullSpaceVectors(const Context& context, bool constant, std::vector<const double*> vectors, std::int64_t rows) {
+  /// constant: the constant vector, too, of so many elements on all ranks. columns: that are made orthogonal to them.
+  NullSpaceVectors(const Context& context, bool constant, std::vector<const double*> vectors, std::int64_t rows,
+                   std::size_t columns = 1) {
     if (constant) vectors.insert(vectors.begin(), nullptr);
     if (vectors.empty()) return;
     vectors_ = engine::Array<const double*>(context, vectors);
-    dots_ = engine::Array<double>(context, vectors.size());
+    dots_ = engine::Array<double>(context, columns * vectors.size());
     space_ = {static_cast<std::uint32_t>(vectors.size()), vectors_.data(), dots_.data(),
               1.0 / std::sqrt(static_cast<double>(rows))};
   }

@@ -11,6 +11,7 @@
 #include <bit>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/clusters.hpp"
@@ -23,53 +24,59 @@
 
 namespace taskdag::krylov {
 
-/// A Control and the first norms after it: what one copy fetches.
-struct Page {
-  static constexpr std::int64_t norms_at_once = 512;
-  Control control;
-  double norms[static_cast<std::size_t>(Loop::most_norms)];
-};
-
-__global__ inline void begin_kernel(const __grid_constant__ Control control, Control* where, std::uint32_t* again) {
-  *where = control;
-  *again = 0;
+/// A thread a column, as in the next two.
+__global__ inline void begin_kernel(const __grid_constant__ Control first, std::uint32_t columns, std::int64_t ldb,
+                                    std::int64_t ldx, Page* pages, std::uint32_t* again) {
+  pages[threadIdx.x].control = control_of(first, threadIdx.x, columns, ldb, ldx);
+  again[threadIdx.x] = threadIdx.x < columns ? 1U : 0U;
 }
-__global__ inline void resume_kernel(LoopState loop, std::int64_t pause_at) {
+/// Before stages of all columns that a solve has.
+__global__ inline void wake_kernel(std::uint32_t columns, std::uint32_t* again) {
+  again[threadIdx.x] = threadIdx.x < columns ? 1U : 0U;
+}
+__global__ inline void resume_kernel(LoopState first, std::int64_t pause_at) {
+  const LoopState loop = first.at({threadIdx.x});
   Control& c = *loop.control;
   c.pause_at = pause_at;
   c.kept = 0;
   loop.again.set(c.reason == 0 && c.iterations < c.pause_at);
 }
-/// Before a graph's loop: whether there is an iteration now.
-__global__ inline void look_kernel(LoopState loop) { loop.again.set(*loop.again.word != 0); }
+/// Before an iteration of a graph's loop, where no stage says so: whether there is one, in any column.
+__global__ inline void look_kernel(std::uint32_t columns, const std::uint32_t* again, engine::LoopCondition any) {
+  std::uint32_t is = 0;
+  for (std::uint32_t c = 0; c < columns; ++c) is |= again[c];
+  any.set(is != 0);
+}
 
-/// The loop in one thread block or a cluster. What finish() reads and writes is in each block's shared memory meanwhile
-/// but for the norms, of which all blocks write the same.
+/// The loop of a column in one thread block or a cluster, several beside each other. What finish() reads and writes is
+/// in each block's shared memory meanwhile but for the norms, of which all blocks write the same.
 template <class Method>
 __global__ void __launch_bounds__(engine::BlockFlow::threads)
     block_kernel(const __grid_constant__ typename Method::Data data, const engine::BlockFlow::Room room,
-                 int row_threads) {
+                 int row_threads, std::size_t stride) {
   extern __shared__ double shared[];
   using Scalars = std::remove_pointer_t<decltype(data.scalars)>;
   __shared__ Control control;
   __shared__ Scalars scalars;
   __shared__ std::uint32_t again;
-  typename Method::Data mine = data;
-  mine.loop = {&control, data.loop.norms, data.loop.coefficients, {&again, 0}};
+  typename Method::Data theirs = data;
+  if constexpr (has_columns<Method>) theirs = data.at({blockIdx.x / engine::detail::BlocksOfCluster::count(), stride});
+  typename Method::Data mine = theirs;
+  mine.loop = {&control, theirs.loop.norms, theirs.loop.coefficients, {&again, 0}};
   mine.scalars = &scalars;
   if (threadIdx.x == 0) {
-    control = *data.loop.control;
-    scalars = *data.scalars;
-    again = *data.loop.again.word;
+    control = *theirs.loop.control;
+    scalars = *theirs.scalars;
+    again = *theirs.loop.again.word;
   }
   __syncthreads();
   engine::BlockFlow flow(shared, room, row_threads);
   while (again != 0) Method::turn(flow, mine, Calls{});
   __syncthreads();
   if (threadIdx.x == 0 && engine::detail::BlocksOfCluster::rank() == 0) {
-    *data.loop.control = control;
-    *data.scalars = scalars;
-    *data.loop.again.word = again;
+    *theirs.loop.control = control;
+    *theirs.scalars = scalars;
+    *theirs.loop.again.word = again;
   }
 }
 
@@ -77,14 +84,15 @@ __global__ void __launch_bounds__(engine::BlockFlow::threads)
 class WhileGraph {
  public:
   /// capture(stream, data): launches an iteration on a stream that is being captured; `data` as given, with the nodes
-  /// of its conditions.
+  /// of its conditions. any: the word that says whether any column goes on.
   template <class Data, class Capture>
-  WhileGraph(Data data, const Capture& capture) : stream_(engine::detail::UniqueStream::create()) {
+  WhileGraph(Data data, const RightHandSides& columns, std::uint32_t* any, const Capture& capture)
+      : stream_(engine::detail::UniqueStream::create()) {
     using engine::detail::check;
     check(cudaGraphCreate(&graph_, 0), "creating a graph");
     const cudaGraphConditionalHandle again = condition_of(graph_);
     data.loop.again.node = again;
-    const cudaGraphNode_t look = add_look(data.loop);
+    const cudaGraphNode_t look = add_look(columns, {any, again});
     const cudaGraph_t body = engine::detail::add_loop(graph_, look, again);
     if constexpr (requires { data.branch; }) {
       for (engine::LoopCondition& one : data.branch) {
@@ -111,8 +119,8 @@ class WhileGraph {
     engine::detail::check(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), "a graph's condition");
     return handle;
   }
-  cudaGraphNode_t add_look(LoopState loop) {
-    void* arguments[] = {&loop};
+  cudaGraphNode_t add_look(RightHandSides columns, engine::LoopCondition any) {
+    void* arguments[] = {&columns.count, &columns.at_work, &any};
     cudaKernelNodeParams look{};
     look.func = reinterpret_cast<void*>(&look_kernel);
     look.gridDim = dim3(1);
@@ -185,25 +193,30 @@ class CudaLoop final : public Loop {
         calls_(input.calls),
         entries_(input.entries),
         row_threads_(input.row_threads),
-        work_(context_, input.system.rows),
+        work_(context_, input.system.rows, input.columns()),
         data_(Method::prepare(work_, input)),
-        page_(work_.make<Page>(1)),
+        pages_(work_.make<Page>(1)),
         again_(work_.make<std::uint32_t>(1)),
+        columns_(columns_of<Method>(input, work_, again_)),
+        any_(columns_.count > 1 ? work_.make<std::uint32_t>(1) : again_),
         coefficients_(input.options.coefficients ? work_.make<double>(2 * static_cast<std::size_t>(most_norms))
                                                  : nullptr),
-        scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(1), input.system.halo.links},
-        fetched_(1) {
-    data_.loop = {&page_->control, page_->norms, coefficients_, {again_, 0}};
+        scratch_{work_.make<double>(room_of_sums(data_)), work_.make<std::uint32_t>(engine::LoopScratch::most_arrivals),
+                 input.system.halo.links},
+        fetched_(columns_.count) {
+    data_.loop = {&pages_->control, pages_->norms, coefficients_, {again_, 0}};
     choice_ = choose_form(input, room_.bytes() <= most_shared_bytes, prepare_blocks(input));
   }
 
   void begin(const Start& start, std::int64_t pause_at, Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());
     const auto s = static_cast<cudaStream_t>(stream.handle);
-    begin_kernel<<<1, 1, 0, s>>>(control_of(start, data_.norm, pause_at), &page_->control, again_);
+    started_ = start.columns;
+    begin_kernel<<<1, columns_.count, 0, s>>>(control_of(start, data_.norm, pause_at), started_, start.ldb, start.ldx,
+                                              pages_, again_);
     engine::detail::check(cudaGetLastError(), "beginning a solve");
-    engine::StreamFlow flow(s, scratch_, row_threads_);
-    Method::start(flow, data_, calls_, start);
+    engine::StreamFlow stages(s, scratch_, row_threads_);
+    with_columns<Method>(stages, columns_, [&](auto& flow) { Method::start(flow, data_, calls_, start); });
   }
   void go_on(std::int64_t pause_at, bool first, Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());
@@ -213,9 +226,9 @@ class CudaLoop final : public Loop {
       case KrylovForm::graph:
         return graph().launch(s);
       case KrylovForm::one_block:
-        return cuda::Launch(blocks_, engine::BlockFlow::threads, room_.bytes(), s)
+        return cuda::Launch(blocks_ * static_cast<int>(columns_.count), engine::BlockFlow::threads, room_.bytes(), s)
             .clusters_of(blocks_)
-            .run("starting a loop in one block", block_kernel<Method>, data_, room_, row_threads_);
+            .run("starting a loop in one block", block_kernel<Method>, data_, room_, row_threads_, columns_.stride);
       default:
         return drive(s);
     }
@@ -234,22 +247,28 @@ class CudaLoop final : public Loop {
     graph->launch(s);
     return trace.report(s);
   }
-  Control fetch(std::vector<double>& norms, Stream stream) override {
+  void fetch(std::vector<ColumnState>& columns, Stream stream) override {
     using engine::detail::check;
     const auto s = static_cast<cudaStream_t>(stream.handle);
     constexpr std::size_t first = sizeof(Control) + sizeof(double) * static_cast<std::size_t>(Page::norms_at_once);
-    check(cudaMemcpyAsync(fetched_.data(), page_, first, cudaMemcpyDeviceToHost, s), "fetching an outcome");
+    check(cudaMemcpy2DAsync(fetched_.data(), sizeof(Page), pages_, sizeof(Page), first, columns.size(),
+                            cudaMemcpyDeviceToHost, s),
+          "fetching an outcome");
     check(cudaStreamSynchronize(s), "waiting for a solve");
-    const Control control = fetched_.data()->control;
-    if (control.kept > Page::norms_at_once) {
-      const auto rest = static_cast<std::size_t>(control.kept - Page::norms_at_once);
-      check(cudaMemcpyAsync(fetched_.data()->norms + Page::norms_at_once, page_->norms + Page::norms_at_once,
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      Page& page = fetched_.data()[c];
+      if (page.control.kept <= Page::norms_at_once) continue;
+      const auto rest = static_cast<std::size_t>(page.control.kept - Page::norms_at_once);
+      check(cudaMemcpyAsync(page.norms + Page::norms_at_once, pages_[c].norms + Page::norms_at_once,
                             rest * sizeof(double), cudaMemcpyDeviceToHost, s),
             "fetching norms");
       check(cudaStreamSynchronize(s), "waiting for norms");
     }
-    norms.assign(fetched_.data()->norms, fetched_.data()->norms + control.kept);
-    return control;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Page& page = fetched_.data()[c];
+      columns[c].norms.assign(page.norms, page.norms + page.control.kept);
+      columns[c].control = page.control;
+    }
   }
   void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream stream) override {
     const auto copy = [s = static_cast<cudaStream_t>(stream.handle)]<class T>(const T* from, std::size_t size) {
@@ -263,11 +282,16 @@ class CudaLoop final : public Loop {
   }
   void end(Stream stream) override {
     const engine::detail::CurrentDevice current(context_.device());
-    engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch_, row_threads_);
-    Method::end(flow, data_, calls_);
+    const auto s = static_cast<cudaStream_t>(stream.handle);
+    engine::StreamFlow stages(s, scratch_, row_threads_);
+    if (columns_.count > 1) {
+      wake_kernel<<<1, columns_.count, 0, s>>>(started_, again_);
+      engine::detail::check(cudaGetLastError(), "ending a solve");
+    }
+    with_columns<Method>(stages, columns_, [&](auto& flow) { Method::end(flow, data_, calls_); });
   }
   [[nodiscard]] KrylovInfo info() const override {
-    KrylovInfo info = info_of<Method>(data_, entries_, work_);
+    KrylovInfo info = info_of<Method>(data_, entries_, work_, columns_.count);
     info.form = choice_.form;
     info.why = choice_.why;
     if (choice_.form == KrylovForm::one_block && blocks_ > 1)
@@ -314,26 +338,32 @@ class CudaLoop final : public Loop {
     return 0;
   }
   void resume(std::int64_t pause_at, cudaStream_t stream) const {
-    resume_kernel<<<1, 1, 0, stream>>>(data_.loop, pause_at);
+    resume_kernel<<<1, columns_.count, 0, stream>>>(data_.loop, pause_at);
     engine::detail::check(cudaGetLastError(), "going on with a solve");
   }
   /// trace: as of turns().
   [[nodiscard]] std::unique_ptr<WhileGraph> make_graph(engine::StreamTrace* trace = nullptr) const {
-    return std::make_unique<WhileGraph>(
-        data_, [&](cudaStream_t stream, const typename Method::Data& data) { turns(stream, data, trace); });
+    return std::make_unique<WhileGraph>(data_, columns_, any_, [&](cudaStream_t stream, typename Method::Data data) {
+      if (columns_.count == 1) return turns(stream, data, trace);
+      const engine::LoopCondition any{any_, std::exchange(data.loop.again.node, 0)};
+      turns(stream, data, trace);
+      look_kernel<<<1, 1, 0, stream>>>(columns_.count, again_, any);
+      engine::detail::check(cudaGetLastError(), "looking at columns");
+    });
   }
   const WhileGraph& graph() {
     if (!graph_) graph_ = make_graph();
     return *graph_;
   }
-  /// The host's loop: an iteration, and a look at the word.
+  /// The host's loop: an iteration, and a look at the words.
   void drive(cudaStream_t stream, engine::StreamTrace* trace = nullptr) {
     using engine::detail::check;
     auto* again = reinterpret_cast<std::uint32_t*>(fetched_.data());
     while (true) {
-      check(cudaMemcpyAsync(again, again_, sizeof(*again), cudaMemcpyDeviceToHost, stream), "looking at a loop");
+      check(cudaMemcpyAsync(again, again_, columns_.count * sizeof(*again), cudaMemcpyDeviceToHost, stream),
+            "looking at a loop");
       check(cudaStreamSynchronize(stream), "waiting for an iteration");
-      if (*again == 0) return;
+      if (std::all_of(again, again + columns_.count, [](std::uint32_t word) { return word == 0; })) return;
       turns(stream, data_, trace);
     }
   }
@@ -342,13 +372,14 @@ class CudaLoop final : public Loop {
   void turns(cudaStream_t stream, const typename Method::Data& data, engine::StreamTrace* trace) const {
     if constexpr (requires { Method::turns_at_once; }) {
       if (data.system.preconditioning != Preconditioning::call && trace == nullptr) {
-        engine::StreamFlow flow(stream, scratch_, row_threads_, again_);
-        for (int k = 0; k < Method::turns_at_once; ++k) Method::turn(flow, data, calls_);
-        return;
+        engine::StreamFlow stages(stream, scratch_, row_threads_, columns_.count == 1 ? again_ : nullptr);
+        return with_columns<Method>(stages, columns_, [&](auto& flow) {
+          for (int k = 0; k < Method::turns_at_once; ++k) Method::turn(flow, data, calls_);
+        });
       }
     }
-    engine::StreamFlow flow(stream, scratch_, row_threads_, nullptr, trace);
-    Method::turn(flow, data, calls_);
+    engine::StreamFlow stages(stream, scratch_, row_threads_, nullptr, trace);
+    with_columns<Method>(stages, columns_, [&](auto& flow) { Method::turn(flow, data, calls_); });
   }
 
   /// Beside some kilobytes of the kernels' own: a launch that asks for nothing gets 48 in all.
@@ -360,8 +391,11 @@ class CudaLoop final : public Loop {
   int row_threads_;
   Workspace work_;
   typename Method::Data data_;
-  Page* page_;
-  std::uint32_t* again_;
+  Page* pages_;           ///< a column each
+  std::uint32_t* again_;  ///< the same
+  RightHandSides columns_;
+  std::uint32_t* any_;         ///< of several columns: whether one goes on
+  std::uint32_t started_ = 1;  ///< columns of the solve
   double* coefficients_;
   engine::LoopScratch scratch_;
   engine::detail::PinnedArray<Page> fetched_;

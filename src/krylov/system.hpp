@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "krylov/column.hpp"
 #include "krylov/control.hpp"
 #include "krylov/row_sum.hpp"
 #include "taskdag/csr.hpp"
@@ -27,6 +28,9 @@ struct NullSpace {
 
   [[nodiscard]] TASKDAG_TASK double element(std::uint32_t vector, std::uint32_t i) const {
     return vectors[vector] != nullptr ? vectors[vector][i] : constant;
+  }
+  [[nodiscard]] TASKDAG_TASK NullSpace at(const Column& column) const {
+    return {count, vectors, column.of(dots, count), constant};
   }
 };
 
@@ -165,6 +169,12 @@ struct System {
   }
 };
 
+/// Whether a flow is one of several right-hand sides (columns.hpp).
+template <class Flow>
+inline constexpr bool of_several = requires {
+  Flow::several;
+};
+
 /// The operand of a product that is an array.
 struct Elements {
   const double* x;
@@ -202,7 +212,7 @@ struct Exchange {
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow, class Product>
 TASKDAG_TASK void multiply(Flow& flow, const System& system, const Product& product) {
-  if constexpr (Flow::calls) {  // one thread block is on one rank
+  if constexpr (Flow::ranks) {
     if (system.halo.exchanges()) return flow.stage(Exchange<Product>{product, system.halo}, system.rows);
   }
   flow.stage(product, system.rows);
@@ -214,6 +224,7 @@ struct Product {
   System system;
   const double* x;
   double* y;
+  [[nodiscard]] TASKDAG_TASK Product at(const Column& column) const { return {system, column.of(x), column.of(y)}; }
   [[nodiscard]] TASKDAG_TASK Elements operand() const { return {x}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
@@ -227,10 +238,20 @@ struct BeginAtZero {
   static constexpr const char* name = "begin at zero";
   LoopState loop;
   double* r;
+  [[nodiscard]] TASKDAG_TASK BeginAtZero at(const Column& column) const { return {loop.at(column), column.of(r)}; }
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
     loop.control->x[i] = 0.0;
     r[i] = loop.control->b[i];
   }
+};
+
+/// r = b, where that is read as a work vector.
+struct RightHandSide {
+  static constexpr const char* name = "right-hand side";
+  LoopState loop;
+  double* r;
+  [[nodiscard]] TASKDAG_TASK RightHandSide at(const Column& column) const { return {loop.at(column), column.of(r)}; }
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { r[i] = loop.control->b[i]; }
 };
 
 /// r = b − A x
@@ -239,6 +260,7 @@ struct Residual {
   LoopState loop;
   System system;
   double* r;
+  [[nodiscard]] TASKDAG_TASK Residual at(const Column& column) const { return {loop.at(column), system, column.of(r)}; }
   [[nodiscard]] TASKDAG_TASK Elements operand() const { return {loop.control->x}; }
   template <class Rows>
   TASKDAG_TASK double part(Rows row, int rank, int size) const {
@@ -255,6 +277,7 @@ struct Scale {
   System system;
   const double* x;
   double* y;
+  [[nodiscard]] TASKDAG_TASK Scale at(const Column& column) const { return {system, column.of(x), column.of(y)}; }
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { y[i] = system.scaled(i, x[i]); }
 };
 
@@ -264,6 +287,7 @@ struct Reference {
   static constexpr int sums = 1;
   LoopState loop;
   const double* z;
+  [[nodiscard]] TASKDAG_TASK Reference at(const Column& column) const { return {loop.at(column), column.of(z)}; }
   TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
     const double b = loop.control->b[i];
     switch (static_cast<KrylovNorm>(loop.control->norm)) {
@@ -310,6 +334,9 @@ struct NullSpaceDots {
   NullSpace space;
   const double* y;
   std::uint32_t first;
+  [[nodiscard]] TASKDAG_TASK NullSpaceDots at(const Column& column) const {
+    return {space.at(column), column.of(y), first};
+  }
   TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
     for (std::uint32_t k = 0; k < sums; ++k) {
       if (first + k < space.count) sum[k] += space.element(first + k, i) * y[i];
@@ -328,6 +355,9 @@ struct NullSpaceRemoval {
   const double* x;
   double* y;
   std::uint32_t first;
+  [[nodiscard]] TASKDAG_TASK NullSpaceRemoval at(const Column& column) const {
+    return {space.at(column), column.of(x), column.of(y), first};
+  }
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
     double rest = x[i];
     for (std::uint32_t k = first; k < space.count && k < first + NullSpaceDots::sums; ++k) {
@@ -355,6 +385,15 @@ TASKDAG_TASK void precondition(Flow& flow, const System& system, const Calls& ca
   }
 }
 
+/// In a start without an application: the first one to several columns takes memory, and so cannot be captured.
+TASKDAG_ENGINE_ANY_SIDE
+template <class Flow>
+TASKDAG_TASK void ready_for_capture(Flow& flow, const System& system, const Calls& calls, const double* x, double* y) {
+  if constexpr (of_several<Flow>) {
+    if (system.preconditioning == Preconditioning::call) precondition(flow, system, calls, x, y);
+  }
+}
+
 /// r = b − A x, or b and x = 0 without a guess; with one also the reference norm, for which `z` is room.
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow>
@@ -364,7 +403,10 @@ TASKDAG_TASK void first_residual(Flow& flow, const LoopState& loop, const System
     flow.stage(BeginAtZero{loop, r}, system.rows);
     return;
   }
-  if (norm == KrylovNorm::preconditioned || norm == KrylovNorm::natural) precondition(flow, system, calls, b, z);
+  if (norm == KrylovNorm::preconditioned || norm == KrylovNorm::natural) {
+    if constexpr (of_several<Flow>) flow.stage(RightHandSide{loop, r}, system.rows);  // b is no work vector
+    precondition(flow, system, calls, of_several<Flow> ? r : b, z);
+  }
   if (norm != KrylovNorm::none) flow.stage(Reference{loop, z}, system.rows);
   multiply(flow, system, Residual{loop, system, r});
 }

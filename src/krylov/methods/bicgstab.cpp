@@ -57,6 +57,23 @@ struct BicgstabData {
   bool right;
   bool apart;  ///< p and s are made in stages of their own
 
+  [[nodiscard]] TASKDAG_TASK BicgstabData at(const Column& column) const {
+    return {loop.at(column),
+            system,
+            column.of(scalars, 1),
+            column.of(r),
+            column.of(shadow),
+            column.of(t),
+            {column.of(p[0]), column.of(p[1])},
+            {column.of(v[0]), column.of(v[1])},
+            column.of(s),
+            column.of(p_hat),
+            column.of(s_hat),
+            column.of(product),
+            norm,
+            right,
+            apart};
+  }
   [[nodiscard]] TASKDAG_TASK BicgstabOperator k() const { return {system, right}; }
   /// An array that is looked into by a number has to stand in memory.
   [[nodiscard]] TASKDAG_TASK double* p_of(std::uint32_t turn) const { return turn == 0 ? p[0] : p[1]; }
@@ -371,6 +388,7 @@ struct Bicgstab {
   static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
     if (d.right) {
       first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.r, d.t);
+      ready_for_capture(flow, d.system, calls, d.r, d.p_hat);
     } else {
       first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.t, d.r);
       precondition(flow, d.system, calls, d.t, d.r);
@@ -383,7 +401,7 @@ struct Bicgstab {
     if (d.apart) {
       first_apart(flow, d, calls);
       second_apart(flow, d, calls);
-    } else {
+    } else if constexpr (!of_several<Flow>) {
       multiply(flow, d.system, BicgstabFirst{d});
       multiply(flow, d.system, BicgstabSecond{d});
     }

@@ -32,6 +32,10 @@ struct CgData {
   KrylovNorm norm;
   bool large;
 
+  [[nodiscard]] TASKDAG_TASK CgData at(const Column& column) const {
+    return {loop.at(column), system,          column.of(scalars, 1), column.of(r), column.of(z),
+            column.of(w),    column.of(even), column.of(odd),        norm,         large};
+  }
   /// An array of both would have to stand in memory, to be looked into by a number.
   [[nodiscard]] TASKDAG_TASK double* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
 };
@@ -260,7 +264,7 @@ struct Cg {
     if (d.large) {
       flow.stage(CgDirection{d}, d.system.rows);
       multiply(flow, d.system, CgProduct{d});
-    } else {
+    } else if constexpr (!of_several<Flow>) {
       multiply(flow, d.system, CgDirectionAndProduct{d});
     }
     if (d.system.fused()) {

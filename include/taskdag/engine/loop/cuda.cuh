@@ -27,8 +27,10 @@ TASKDAG_ENGINE_BEGIN
 
 /// What stages need beside their own data, in device memory.
 struct LoopScratch {
+  static constexpr std::uint32_t most_arrivals = 64;  ///< that a stage with slices counts; others count in one
+
   double* tiles = nullptr;            ///< sums of tiles: of a stage its tiles · sums, in all its slices
-  std::uint32_t* arrivals = nullptr;  ///< blocks that have ended their tile; 0 between stages
+  std::uint32_t* arrivals = nullptr;  ///< blocks that have ended their tiles; 0 between stages
   RankLinks* links = nullptr;         ///< of the ranks over which sums are added up; null: there is one
 };
 
@@ -73,22 +75,47 @@ struct LoopShape {
 
 namespace detail {
 
+/// What one thread does of a task.
+template <bool has_parts, class Worker>
+__device__ inline void run_task(const Worker& worker, const LoopShape& shape, std::uint32_t task, int thread,
+                                double* sum) {
+  if constexpr (has_parts) {
+    // All lanes of a warp take part in the shuffles, also those whose task does not exist.
+    const int rank = thread & (shape.size - 1);
+    double part = task < shape.tasks ? worker.part(task, rank, shape.size) : 0.0;
+    for (int offset = shape.size / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(0xFFFFFFFFU, part, offset);
+    if (rank == 0 && task < shape.tasks) worker.execute(task, part, sum);
+  } else {
+    if (task < shape.tasks) worker.execute(task, sum);
+  }
+}
+/// The tasks of a tile, by pass(task).
+template <class Pass>
+__device__ inline void run_passes(const LoopShape& shape, std::uint32_t tile, int thread, const Pass& pass) {
+  const auto at_a_time = static_cast<std::uint32_t>(LoopShape::threads / shape.size);
+  std::uint32_t task = shape.begin + tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
+  for (std::uint32_t p = 0; p < shape.passes; ++p, task += shape.step) pass(task);
+}
 template <class S>
 __device__ inline void run_tile(const S& stage, const LoopShape& shape, std::uint32_t tile, int thread, double* sum) {
   const auto& worker = worker_of(stage);
-  const auto at_a_time = static_cast<std::uint32_t>(LoopShape::threads / shape.size);
-  std::uint32_t task = shape.begin + tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
-  for (std::uint32_t pass = 0; pass < shape.passes; ++pass, task += shape.step) {
-    if constexpr (stage_has_parts<S>) {
-      // All lanes of a warp take part in the shuffles, also those whose task does not exist.
-      const int rank = thread & (shape.size - 1);
-      double part = task < shape.tasks ? worker.part(task, rank, shape.size) : 0.0;
-      for (int offset = shape.size / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(0xFFFFFFFFU, part, offset);
-      if (rank == 0 && task < shape.tasks) worker.execute(task, part, sum);
-    } else {
-      if (task < shape.tasks) worker.execute(task, sum);
+  run_passes(shape, tile, thread,
+             [&](std::uint32_t task) { run_task<stage_has_parts<S>>(worker, shape, task, thread, sum); });
+}
+/// The same of slices `first` and following, as many as are not idle by the bits of `at_work`: their tasks with one row
+/// come one after the other, and find in the caches what they read in common.
+template <std::uint32_t together, int width, class S>
+__device__ inline void run_tile_of_slices(const S& stage, std::uint32_t first, std::uint32_t at_work,
+                                          const LoopShape& shape, int thread, double (&sum)[together][width]) {
+  using Slice = StageSlice<S>;
+  run_passes(shape, blockIdx.x, thread, [&](std::uint32_t task) {
+#pragma unroll 1  // eight copies of a row's sum are code to be loaded
+    for (std::uint32_t k = 0; k < together; ++k) {
+      if ((at_work >> k & 1U) == 0U) continue;
+      const Slice slice{stage, first + k};
+      run_task<stage_has_parts<Slice>>(worker_of(slice), shape, task, thread, sum[k]);
     }
-  }
+  });
 }
 
 /// Lane 0 gets the sums of its warp.
@@ -123,12 +150,12 @@ __device__ inline void put_tile(double* sum, double* warps, double* tiles, std::
   if (thread < width)
     tiles[static_cast<std::uint32_t>(thread) * count + blockIdx.x] = add_up_tile<width>(warps, thread);
 }
-/// Whether this block is the last one of the stage to come here. It sees what all others have written before.
-__device__ inline bool arrives_last(std::uint32_t* arrivals) {
+/// Whether this block is the last one of so many to come here. It sees what all others have written before.
+__device__ inline bool arrives_last(std::uint32_t* arrivals, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(arrivals, 1U) + 1U == gridDim.x * gridDim.y;
+  if (threadIdx.x == 0) last = atomicAdd(arrivals, 1U) + 1U == blocks;
   __syncthreads();
   if (last) __threadfence();
   return last;
@@ -210,7 +237,7 @@ __global__ void __launch_bounds__(LoopShape::threads, blocks_of_stage<S>())
   if constexpr (stage_finishes<S>) {
     __shared__ double warps[LoopShape::warps * width];
     if constexpr (stage_sums<S>() > 0) put_tile<width>(sum, warps, scratch.tiles, shape.tiles);
-    if (!arrives_last(scratch.arrivals)) return;
+    if (!arrives_last(scratch.arrivals, gridDim.x)) return;
     double total[width] = {};
     if constexpr (stage_sums<S>() > 0) {
       add_up_tiles<width>(scratch.tiles, shape.tiles, warps, total);
@@ -226,42 +253,88 @@ __global__ void __launch_bounds__(LoopShape::threads, blocks_of_stage<S>())
   }
 }
 
-/// The same with slices, which the blocks of a tile share out. A block with none arrives, too: finish() may change what
-/// slices() says.
+/// Of this rank: the sums of all slices in their order, which all ranks add up. By the block that has come last of all.
+template <int width, class S>
+__device__ inline void finish_slices_of_ranks(const S& stage, const LoopShape& shape, const LoopScratch& scratch,
+                                              double* warps) {
+  const std::uint32_t slices = stage.slices();
+  for (std::uint32_t slice = 0; slice < slices; ++slice) {
+    double total[width] = {};
+    add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
+    put_to_ranks<width>(*scratch.links, total, slice * width);
+    __syncthreads();
+  }
+  for (std::uint32_t slice = 0; slice < slices; ++slice) {
+    double total[width] = {};
+    take_from_ranks<width>(*scratch.links, total, slice * width);
+    if (threadIdx.x == 0) stage.finish(slice, total);
+  }
+  end_sums(*scratch.links);
+}
+/// Of slices `first` and following, up to one a warp, which finishes it: the longest part of a stage with few tasks.
+template <int width, class S>
+__device__ inline void finish_slices(const S& stage, std::uint32_t first, std::uint32_t end, const LoopShape& shape,
+                                     const LoopScratch& scratch, double* warps) {
+  __shared__ double totals[LoopShape::warps][width];
+  for (std::uint32_t slice = first; slice < end && stage_sums<S>() > 0; ++slice) {
+    double total[width] = {};
+    add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
+    for (int k = 0; k < width && threadIdx.x == 0; ++k) totals[slice - first][k] = total[k];
+    __syncthreads();
+  }
+  const std::uint32_t mine = first + threadIdx.x / 32U;
+  if (threadIdx.x % 32U == 0 && mine < end && !is_idle(stage, mine)) stage.finish(mine, totals[mine - first]);
+  __syncthreads();
+}
+
+/// Slices that a block runs together: where they read rows of a matrix, which one of them brings into the caches.
+template <class S>
+inline constexpr std::uint32_t slices_together = stage_has_parts<StageSlice<S>> ? 8U : 1U;
+
+/// The same with slices, in runs that the blocks of a tile share out: block y of them has runs y, y + gridDim.y, … Who
+/// comes last of the blocks with one y finishes their slices; with ranks, who comes last of all.
 template <class S>
 __global__ void __launch_bounds__(LoopShape::threads)
     sliced_stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
                         const std::uint32_t* again) {
   if (again != nullptr && *again == 0) return;
   constexpr int width = stage_width<S>;
+  constexpr std::uint32_t together = slices_together<S>;
   __shared__ double warps[LoopShape::warps * width];
   const std::uint32_t slices = stage.slices();
-  for (std::uint32_t slice = blockIdx.y; slice < slices; slice += gridDim.y) {
-    double sum[width] = {};
-    run_tile(StageSlice<S>{stage, slice}, shape, blockIdx.x, static_cast<int>(threadIdx.x), sum);
-    put_tile<width>(sum, warps, scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles);
-    __syncthreads();
-  }
-  if (!arrives_last(scratch.arrivals)) return;
-  for (std::uint32_t slice = 0; slice < slices; ++slice) {
-    double total[width] = {};
-    add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
-    if (scratch.links != nullptr) {
-      put_to_ranks<width>(*scratch.links, total, slice * width);
-    } else if (threadIdx.x == 0) {
-      stage.finish(slice, total);
+  const std::uint32_t first_of_block = blockIdx.y * together;
+  const std::uint32_t step = gridDim.y * together;
+  for (std::uint32_t first = first_of_block; first < slices; first += step) {
+    double sum[together][width] = {};
+    std::uint32_t at_work = 0;
+    for (std::uint32_t k = 0; k < together && first + k < slices; ++k)
+      at_work |= is_idle(stage, first + k) ? 0U : 1U << k;
+    run_tile_of_slices<together>(stage, first, at_work, shape, static_cast<int>(threadIdx.x), sum);
+    if constexpr (stage_sums<S>() > 0) {
+#pragma unroll 1
+      for (std::uint32_t k = 0; k < together; ++k) {
+        if ((at_work >> k & 1U) == 0U) continue;
+        put_tile<width>(sum[k], warps, scratch.tiles + std::size_t{first + k} * width * shape.tiles, shape.tiles);
+        __syncthreads();
+      }
     }
-    __syncthreads();
   }
-  if (scratch.links != nullptr) {
-    for (std::uint32_t slice = 0; slice < slices; ++slice) {
-      double total[width] = {};
-      take_from_ranks<width>(*scratch.links, total, slice * width);
-      if (threadIdx.x == 0) stage.finish(slice, total);
+  if constexpr (stage_finishes<StageSlice<S>>) {
+    const bool ranks = scratch.links != nullptr;
+    std::uint32_t* const arrivals = scratch.arrivals + (ranks ? 0U : blockIdx.y);
+    if (!arrives_last(arrivals, ranks ? gridDim.x * gridDim.y : gridDim.x)) return;
+    if (ranks) {
+      finish_slices_of_ranks<width>(stage, shape, scratch, warps);
+    } else {
+      for (std::uint32_t first = first_of_block; first < slices; first += step) {
+        constexpr std::uint32_t most = LoopShape::warps;
+        const std::uint32_t end = first + together < slices ? first + together : slices;
+        static_assert(together <= most, "a warp finishes a slice");
+        finish_slices<width>(stage, first, end, shape, scratch, warps);
+      }
     }
-    end_sums(*scratch.links);
+    if (threadIdx.x == 0) *arrivals = 0;
   }
-  if (threadIdx.x == 0) *scratch.arrivals = 0;
 }
 
 /// Captures what `capture` launches on `stream` into `graph`.
@@ -311,6 +384,7 @@ inline cudaGraph_t capture_conditional(cudaStream_t stream, cudaGraphConditional
 class StreamFlow {
  public:
   static constexpr bool calls = true;
+  static constexpr bool ranks = true;
 
   /// size: threads that share a task of a stage with parts. again: a condition's word; once it is 0, stages that have
   /// been launched all the same do nothing. Null: all are done. trace: gets a span for each stage and call, from now
@@ -324,12 +398,14 @@ class StreamFlow {
   /// backwards: from the last tasks to the first ones, of a stage without sums, which depend on the order.
   template <class S>
   void stage(const S& stage, std::uint32_t tasks, bool backwards = false) {
-    LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
-    if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
     if constexpr (stage_has_slices<S>) {
-      const dim3 grid(shape.tiles, blocks_of_tile(shape, stage.most_slices()));
+      constexpr std::uint32_t together = detail::slices_together<S>;
+      const LoopShape shape = LoopShape::of(tasks, stage_has_parts<StageSlice<S>> ? size_ : 1);
+      const dim3 grid(shape.tiles, blocks_of_tile(shape, (stage.most_slices() + together - 1U) / together));
       detail::sliced_stage_kernel<S><<<grid, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     } else {
+      LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
+      if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
       detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     }
     detail::check(cudaGetLastError(), S::name);
@@ -375,10 +451,10 @@ class StreamFlow {
     body();
   }
   /// As many blocks as may be of use: more than a device has at a time would only be waited for.
-  static std::uint32_t blocks_of_tile(const LoopShape& shape, std::uint32_t most_slices) {
+  static std::uint32_t blocks_of_tile(const LoopShape& shape, std::uint32_t most_runs) {
     constexpr std::uint32_t enough = 1024;
-    const std::uint32_t blocks = enough / shape.tiles;
-    return blocks == 0 ? 1U : blocks < most_slices ? blocks : most_slices;
+    const std::uint32_t blocks = std::clamp(enough / shape.tiles, 1U, LoopScratch::most_arrivals);
+    return std::min(blocks, most_runs);
   }
   template <class Body>
   void capture(const LoopCondition& condition, cudaGraphConditionalNodeType type, const Body& body) {
@@ -443,6 +519,7 @@ class BlocksOfCluster {
 class BlockFlow {
  public:
   static constexpr bool calls = false;
+  static constexpr bool ranks = false;
   static constexpr int threads = 1024;
   static constexpr std::uint32_t tiles_at_a_time = threads / LoopShape::threads;
 

@@ -47,6 +47,7 @@ class HostSpan {
 class HostFlow {
  public:
   static constexpr bool calls = true;
+  static constexpr bool ranks = true;
 
   /// cut: ascending numbers, one more than there are threads at work: all of the context's or one. Thread t has the
   /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. links: of the
@@ -105,16 +106,21 @@ class HostFlow {
     if (tasks == cut_.back()) return cut_[next];
     return static_cast<std::uint32_t>(std::uint64_t{tasks} * next / sums_.size());
   }
-  /// Inlined as a whole: a task is a few instructions, and a compiler may find it too large to have it here twice.
   template <class S>
-  [[gnu::flatten]] void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
-    constexpr auto width = static_cast<std::size_t>(stage_width<S>);
-    double sum[width] = {};
-    const std::uint32_t end = end_of(thread, tasks);
+  void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
     if constexpr (stage_begins_before<S>)
       stage.before(static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(sums_.size()));
+    std::fill_n(sums, stage_width<S>, 0.0);
+    run_tasks(stage, end_of(thread - 1, tasks), end_of(thread, tasks), sums);
+  }
+  /// The tasks [task, end), which add to `sums`. Inlined as a whole: a task is a few instructions, and a compiler may
+  /// find it too large to have it here twice.
+  template <class S>
+  [[gnu::flatten]] void run_tasks(const S& stage, std::uint32_t task, std::uint32_t end, double* sums) const {
+    constexpr auto width = static_cast<std::size_t>(stage_width<S>);
+    double sum[width];
+    std::copy(sums, sums + width, sum);
     const auto& worker = worker_of(stage);
-    std::uint32_t task = end_of(thread - 1, tasks);
     if constexpr (requires { worker.execute_run(task, end, sum); }) {
       for (; task < end; task += std::min(run_length, end - task)) {
         worker.execute_run(task, std::min(run_length, end - task), sum);
@@ -181,7 +187,7 @@ class HostFlow {
   void end_sums() const {
     if (links_ != nullptr) links_->sum_set = 1U - links_->sum_set;
   }
-  /// All slices without a wait between them.
+  /// All slices without a wait between them, by runs of tasks: what these read in common is in the caches then.
   template <class S>
   void run_slices(const S& stage, std::uint32_t tasks) {
     const std::uint32_t slices = stage.slices();
@@ -189,19 +195,33 @@ class HostFlow {
     const HostTrace::Ready what = ready(S::name, tasks);
     run([&](int thread) {
       const detail::HostSpan span(trace_, what, thread);
-      for (std::uint32_t slice = 0; slice < slices; ++slice) {
-        const std::size_t at = slice * sums_.size() + static_cast<std::size_t>(thread);
-        add_up(StageSlice<S>{stage, slice}, thread, tasks, slice_sums_[at].value);
+      const auto sums_of = [&](std::uint32_t slice) {
+        return slice_sums_[slice * sums_.size() + static_cast<std::size_t>(thread)].value;
+      };
+      for (std::uint32_t slice = 0; slice < slices; ++slice) std::fill_n(sums_of(slice), stage_width<S>, 0.0);
+      const std::uint32_t end = end_of(thread, tasks);
+      for (std::uint32_t task = end_of(thread - 1, tasks); task < end; task += std::min(run_length, end - task)) {
+        for (std::uint32_t slice = 0; slice < slices; ++slice) {
+          if (!is_idle(stage, slice))
+            run_tasks(StageSlice<S>{stage, slice}, task, std::min(end, task + run_length), sums_of(slice));
+        }
       }
     });
+    finish_slices(stage, slices);
+  }
+  template <class S>
+  void finish_slices(const S& stage, std::uint32_t slices) {
     using Slice = StageSlice<S>;
-    const detail::HostSpan span = finishing<S>();
-    constexpr auto width = static_cast<std::uint32_t>(stage_width<Slice>);
-    for (std::uint32_t slice = 0; slice < slices; ++slice)
-      put<Slice>(&slice_sums_[slice * sums_.size()], slice * width);
-    for (std::uint32_t slice = 0; slice < slices; ++slice)
-      take(Slice{stage, slice}, &slice_sums_[slice * sums_.size()], slice * width);
-    end_sums();
+    if constexpr (stage_finishes<Slice>) {
+      const detail::HostSpan span = finishing<S>();
+      constexpr auto width = static_cast<std::uint32_t>(stage_width<Slice>);
+      for (std::uint32_t slice = 0; slice < slices; ++slice)
+        put<Slice>(&slice_sums_[slice * sums_.size()], slice * width);
+      for (std::uint32_t slice = 0; slice < slices; ++slice) {
+        if (!is_idle(stage, slice)) take(Slice{stage, slice}, &slice_sums_[slice * sums_.size()], slice * width);
+      }
+      end_sums();
+    }
   }
   template <class Body>
   void run(const Body& body) {

@@ -33,15 +33,19 @@
 /// tasks at once.
 ///
 /// How many numbers are added up may be known to the loop alone. Such a stage has *slices*: all its tasks are done for
-/// each, and add up `sums` numbers of that slice.
+/// each, and add up `sums` numbers of that slice. Tasks with parts are done for several slices while what they read of
+/// the matrix is in the nearest caches.
 ///
 /// | in the type of a stage with slices            | meaning                                               |
 /// |-----------------------------------------------|-------------------------------------------------------|
-/// | std::uint32_t slices() const                  | how many; read when the stage begins                  |
+/// | std::uint32_t slices() const                  | how many; the same until all have finished            |
 /// | std::uint32_t most_slices() const             | at most, whenever; on the host                        |
-/// | auto worker(slice) const                      | of one of them; there are no parts                    |
-/// | void finish(slice, const double* sum) const   | after all tasks of the slice, in the slices' order,   |
-/// |                                               | by one worker; may not write what execute() reads     |
+/// | bool idle(slice) const                        | whether a slice is left out; changed by its own       |
+/// |                                               | finish() alone; none is                               |
+/// | auto worker(slice) const                      | of one of them                                        |
+/// | void finish(slice, const double* sum) const   | after all tasks of the slice, by one worker; others   |
+/// |                                               | may finish other slices, or be at work on them, so it |
+/// |                                               | may not write what these read; nothing                |
 ///
 /// part(), execute(), finish() and worker() are TASKDAG_TASK. Sums are added up in an order that depends on the number
 /// of tasks and of workers that share one alone, on the host on the number of threads, too.
@@ -117,6 +121,11 @@ inline constexpr bool stage_has_slices = requires(const S& stage) {
   stage.slices();
 };
 template <class S>
+TASKDAG_TASK bool is_idle(const S& stage, std::uint32_t slice) {
+  if constexpr (requires { stage.idle(slice); }) return stage.idle(slice);
+  return false;
+}
+template <class S>
 TASKDAG_TASK constexpr int stage_sums() {
   if constexpr (requires { S::sums; }) return S::sums;
   return 0;
@@ -129,11 +138,12 @@ inline constexpr int stage_width = stage_sums<S>() > 0 ? stage_sums<S>() : 1;
 template <class S>
 struct StageSlice {
   static constexpr const char* name = S::name;
-  static constexpr int sums = S::sums;
+  static constexpr int sums = stage_sums<S>();
   const S& stage;
   std::uint32_t slice;
   [[nodiscard]] TASKDAG_TASK auto worker() const { return stage.worker(slice); }
-  TASKDAG_TASK void finish(const double* sum) const { stage.finish(slice, sum); }
+  TASKDAG_TASK void finish(const double* sum) const requires requires(const S& s) { s.finish(0U, sum); }
+  { stage.finish(slice, sum); }
 };
 
 TASKDAG_ENGINE_END
