@@ -8,6 +8,7 @@
 ///   Data prepare(Workspace&, LoopInput)    its vectors; @throws InvalidInput for options that it does not have
 ///   void start(Flow&, Data, Calls, Start)  the stages up to the test of iteration 0
 ///   void turn(Flow&, Data, Calls)          the stages of an iteration. The last of them to finish has tested it.
+///                                          It may go on with others as long as there is one now (again)
 ///   void end(Flow&, Data, Calls)           what is left to be done for x when the loop has ended
 ///   int stages(Data)                       of an iteration
 ///   int passes(Data)                       vectors that an iteration reads or writes, each once a stage, without those

@@ -28,7 +28,7 @@ struct GmresScalars {
 struct GmresData {
   LoopState loop;
   System system;
-  engine::LoopCondition branch[2];  ///< a cycle is over; Gram–Schmidt is not
+  engine::LoopCondition branch[3];  ///< a cycle is over; Gram–Schmidt is not; the cycle goes on
   GmresScalars* scalars;
   double* w;           ///< the next vector of the basis times its norm
   double* u;           ///< a product
@@ -60,6 +60,7 @@ struct GmresData {
   [[nodiscard]] TASKDAG_TASK Part left_part() const { return right ? Part::left : Part::whole; }
   [[nodiscard]] TASKDAG_TASK Part right_part() const { return left ? Part::right : Part::whole; }
   [[nodiscard]] TASKDAG_TASK double* column(std::size_t j) const { return matrix + j * restart; }
+  [[nodiscard]] TASKDAG_TASK double* kept(std::size_t j) const { return hessenberg + j * (std::size_t{restart} + 1); }
   [[nodiscard]] TASKDAG_TASK double* vector(std::uint32_t k) const { return basis + k * stride; }
 };
 
@@ -99,12 +100,12 @@ TASKDAG_TASK inline void rotate(const GmresData& d, std::uint32_t j) {
   column[j] = above;
 }
 
-/// Keeps column j as it is before its rotations, where that is asked for.
-TASKDAG_TASK inline void keep_column(const GmresData& d, std::uint32_t j, double norm) {
-  if (d.hessenberg == nullptr) return;
-  double* kept = d.hessenberg + j * (std::size_t{d.restart} + 1);
-  for (std::uint32_t k = 0; k <= j; ++k) kept[k] = d.column(j)[k];
-  kept[j + 1] = norm;
+/// Column j is complete but for the norm of w: it is kept as it is, where that is asked for, and rotated.
+TASKDAG_TASK inline void prepare_column(const GmresData& d, std::uint32_t j) {
+  if (d.hessenberg != nullptr) {
+    for (std::uint32_t k = 0; k <= j; ++k) d.kept(j)[k] = d.column(j)[k];
+  }
+  rotate(d, j);
 }
 
 /// Whether w has so small a norm that the solution is in the space: the two methods differ in what a zero is.
@@ -147,8 +148,7 @@ TASKDAG_TASK inline void take_column(const GmresData& d, double norm) {
   GmresScalars& s = *d.scalars;
   if (!is_finite(norm)) return d.loop.end(KrylovReason::not_a_number);
   const bool happy = is_happy(d, norm);
-  keep_column(d, s.columns, norm);
-  rotate(d, s.columns);
+  if (d.hessenberg != nullptr) d.kept(s.columns)[s.columns + 1] = norm;
   const double residual = happy ? 0.0 : rotate_norm_away(d, s.columns, norm);
   if (residual < 0.0) return d.loop.end(KrylovReason::breakdown_gmres);
   ++s.columns;
@@ -161,7 +161,9 @@ TASKDAG_TASK inline void take_column(const GmresData& d, double norm) {
 
 TASKDAG_TASK inline void end_iteration(const GmresData& d, double norm) {
   take_column(d, norm);
-  d.branch[0].set(!d.loop.ended() && d.scalars->columns == d.restart);
+  const bool full = d.scalars->columns == d.restart;
+  d.branch[0].set(!d.loop.ended() && full);
+  if (d.branch[2].word != nullptr) d.branch[2].set(*d.loop.again.word != 0 && !full);
 }
 
 /// Whether the residual's norm is far from the one that the cycle before has ended with.
@@ -348,7 +350,8 @@ struct GmresStep {
   }
 };
 
-/// w = `from` without its parts along the basis, and its norm. `last`: Gram–Schmidt ends with that.
+/// w = `from` without its parts along the basis, and its norm. `last`: Gram–Schmidt ends with that, if not before. Then
+/// one worker applies the rotations to the new column meanwhile, which waits for the norm alone after that.
 struct GmresSubtract {
   static constexpr const char* name = "gmres subtract";
   static constexpr int sums = 1;
@@ -393,11 +396,16 @@ struct GmresSubtract {
     const std::uint32_t columns = d.scalars->columns;
     return {from, d.w, d.basis, d.coefficient, d.stride, d.modified ? columns : 0, columns + 1};
   }
+  TASKDAG_TASK void before(std::uint32_t first, std::uint32_t /*stride*/) const {
+    if (first == 0 && last) prepare_column(d, d.scalars->columns);
+  }
   TASKDAG_TASK void finish(const double* sum) const {
     if (!last && d.refinement == KrylovRefinement::always) return;
     const bool again = !last && has_cancelled(sum[0]);
     if (!last) d.branch[1].set(again);
-    if (!again) end_iteration(d, sqrt(sum[0]));
+    if (again) return;
+    if (!last) prepare_column(d, d.scalars->columns);
+    end_iteration(d, sqrt(sum[0]));
   }
   /// Whether w has less than what has been taken from it.
   [[nodiscard]] TASKDAG_TASK bool has_cancelled(double square) const {
@@ -508,6 +516,24 @@ TASKDAG_TASK void orthogonalise(Flow& flow, const GmresData& d) {
   if (d.refinement == KrylovRefinement::if_needed) flow.when(d.branch[1], refine);
 }
 
+/// An iteration but for what comes after a cycle.
+template <class Flow>
+struct GmresIteration {
+  Flow& flow;
+  const GmresData& d;
+  const Calls& calls;
+  TASKDAG_ENGINE_ANY_SIDE
+  TASKDAG_TASK void operator()() const {
+    if (d.right && d.apart()) {
+      flow.stage(GmresNormalise{d}, d.system.rows);
+      precondition(flow, d.system, calls, d.w, d.z, d.right_part());
+    }
+    multiply(flow, d.system, GmresProduct{d});
+    if (d.left && d.apart()) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
+    orthogonalise(flow, d);
+  }
+};
+
 void check_options(const KrylovOptions& options) {
   const bool flexible = options.method == KrylovMethod::fgmres;
   const bool right = options.side == KrylovSide::right;
@@ -553,16 +579,16 @@ struct Gmres {
     if (d.left) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
     flow.stage(GmresFirstNorm{d}, d.system.rows);
   }
+  /// An iteration, and where nothing branches inside of it the rest of its cycle: then the host's or the graph's look
+  /// at what comes next is one an iteration, not two.
   TASKDAG_ENGINE_ANY_SIDE
   template <class Flow>
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
-    if (d.right && d.apart()) {
-      flow.stage(GmresNormalise{d}, d.system.rows);
-      precondition(flow, d.system, calls, d.w, d.z, d.right_part());
+    const GmresIteration<Flow> iteration{flow, d, calls};
+    iteration();
+    if constexpr (Flow::calls) {  // in one block a look is nothing
+      if (d.branch[2].word != nullptr) flow.repeat(d.branch[2], iteration);
     }
-    multiply(flow, d.system, GmresProduct{d});
-    if (d.left && d.apart()) precondition(flow, d.system, calls, d.u, d.w, d.left_part());
-    orthogonalise(flow, d);
     flow.when(d.branch[0], GmresRestart<Flow>{flow, d, calls});
   }
   template <class Flow>
@@ -612,7 +638,9 @@ struct Gmres {
     d.weight = work.make<double>(d.restart);
     d.coefficient = work.make<double>(d.restart);
     d.branch[0].word = work.make<std::uint32_t>(1);
-    if (d.modified || d.refinement == KrylovRefinement::if_needed) d.branch[1].word = work.make<std::uint32_t>(1);
+    // No branch is inside another one.
+    const bool branches = d.modified || d.refinement == KrylovRefinement::if_needed;
+    d.branch[branches ? 1 : 2].word = work.make<std::uint32_t>(1);
   }
 };
 

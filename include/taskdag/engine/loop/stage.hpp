@@ -21,9 +21,9 @@
 /// | void execute(task, double* sum) const         | the task; adds to sum[0 … sums − 1]                   |
 /// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
 /// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
-/// | void before(first, stride) const              | before the tasks, pieces `first`, first + stride, …   |
-/// |                                               | of what other ranks wait for; waits for none itself;  |
-/// |                                               | nothing                                               |
+/// | void before(first, stride) const              | beside the tasks, pieces `first`, first + stride, …   |
+/// |                                               | of what other ranks or finish() wait for; waits for   |
+/// |                                               | none itself; nothing                                  |
 /// | auto worker() const                           | has part() and execute() in place of the stage's, and |
 /// |                                               | what it reads once for all of its tasks               |
 /// | void execute_run(task, count, double* sum)    | in a worker's type: consecutive tasks, on host        |
