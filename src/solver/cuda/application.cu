@@ -130,11 +130,11 @@ ManyPair& CudaFactorization::many(Apply operation, cudaStream_t s) {
                         AnalysedTriangle(p, Triangle::upper, s), nullptr, layout_.column_order(), s);
     }
   }
-  // A graph runs after other factor()s than the one before its capture, so it always takes the values of the last one.
   const bool captured = is_capturing(s);
-  if (!many.loaded || captured) {
+  many.captured = many.captured || captured;
+  if (!many.loaded) {
     load_many(many, transposed, s);
-    many.loaded = many.loaded || !captured;
+    many.loaded = !captured;
   }
   return *many.pair;
 }

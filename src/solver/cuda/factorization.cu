@@ -164,6 +164,11 @@ FactorStatus CudaFactorization::factor(const double* values, MemorySpace space, 
     }
     entries_.dropped = drops;
   }
+  for (ManySweeps* const many : {&many_, &many_transposed_}) {
+    if (!many->captured || !many->pair) continue;
+    load_many(*many, many == &many_transposed_, s);
+    many->loaded = true;
+  }
   count_bytes();
   return status;
 }

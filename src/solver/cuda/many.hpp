@@ -77,7 +77,8 @@ class ManyPair {
 /// The pair of a factor, made by the first application to so many columns that it pays.
 struct ManySweeps {
   std::optional<ManyPair> pair;
-  bool loaded = false;  ///< with the values of the last factorisation
+  bool loaded = false;    ///< with the values of the last factorisation
+  bool captured = false;  ///< a graph has applications that load none: a factorisation does then
   /// Of single precision: what the two sweeps load, in double; of ilu the first is that of both.
   DeviceArray<double> rounded;
   DeviceArray<double> rounded_second;
