@@ -66,6 +66,15 @@ inline PetscErrorCode poison(Vec x, PCFailedReason reason) {
 /// Whether the solve under way is one by KSPSolveTranspose(). PETSc does not say so in public.
 inline bool solves_transposed(KSP ksp) { return ksp->transpose_solve == PETSC_TRUE; }
 
+/// Whether what is under way is the solve of a transposed system, also by a matrix that has been transposed for it.
+template <class Ksp>
+bool was_asked_transposed(Ksp ksp) {
+  if constexpr (requires { ksp->transpose.solve_requested; })
+    return ksp->transpose.solve_requested == PETSC_TRUE;
+  else
+    return ksp->transpose_solve == PETSC_TRUE;
+}
+
 /// A member that only some releases have; the other value where there is none.
 template <class Ksp>
 PetscInt least_iterations(Ksp ksp) {

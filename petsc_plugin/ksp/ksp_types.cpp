@@ -24,13 +24,13 @@ constexpr const char* kAttachment = "TaskDAGKSP";
 
 // PETSc's Krylov methods that the library has, too. Operations of GMRES are those of half a basis of 30.
 constexpr std::array methods{
-    Method{KrylovMethod::cg, KSPCG, "taskdag_cg", false, false, false, 12.0},
-    Method{KrylovMethod::bicgstab, KSPBCGS, "taskdag_bcgs", false, false, false, 22.0},
-    Method{KrylovMethod::gmres, KSPGMRES, "taskdag_gmres", false, false, false, 64.0},
-    Method{KrylovMethod::fgmres, KSPFGMRES, "taskdag_fgmres", false, false, false, 64.0},
-    Method{KrylovMethod::minres, KSPMINRES, "taskdag_minres", false, false, false, 20.0},
-    Method{KrylovMethod::richardson, KSPRICHARDSON, "taskdag_richardson", true, false, false, 5.0},
-    Method{KrylovMethod::chebyshev, KSPCHEBYSHEV, "taskdag_chebyshev", true, true, true, 9.0},
+    Method{KrylovMethod::cg, KSPCG, "taskdag_cg", false, false, false, 12.0, true},
+    Method{KrylovMethod::bicgstab, KSPBCGS, "taskdag_bcgs", false, false, false, 22.0, true},
+    Method{KrylovMethod::gmres, KSPGMRES, "taskdag_gmres", false, false, false, 64.0, false},
+    Method{KrylovMethod::fgmres, KSPFGMRES, "taskdag_fgmres", false, false, false, 64.0, false},
+    Method{KrylovMethod::minres, KSPMINRES, "taskdag_minres", false, false, false, 20.0, false},
+    Method{KrylovMethod::richardson, KSPRICHARDSON, "taskdag_richardson", true, false, false, 5.0, false},
+    Method{KrylovMethod::chebyshev, KSPCHEBYSHEV, "taskdag_chebyshev", true, true, true, 9.0, false},
 };
 using Constructor = PetscErrorCode (*)(KSP);
 std::array<Constructor, methods.size()> petscs{};  ///< since PetscInitialize()
@@ -88,9 +88,85 @@ PetscErrorCode solve(KSP ksp) {
   PetscCall(wrapped_of(ksp, &wrapped));
   PetscCall(read_use(ksp, *wrapped, &use));
   wrapped->ours = false;
+  wrapped->together = false;
   wrapped->why_not = {};
   if (use != KspUse::off) PetscCall(try_ours(ksp, wrapped, use));
   if (!wrapped->ours) PetscCall(wrapped->theirs.solve(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where that is asked for, a column that has not converged is an error. Not all releases look at it after an operation
+/// of a type's. As in PETSc the limit of iterations is none of a solver inside another one, which a tab tells from
+/// others.
+PetscErrorCode check_converged(KSP ksp) {
+  PetscFunctionBegin;
+  const bool inside = reinterpret_cast<PetscObject>(ksp)->tablevel > 0;
+  const bool ends = ksp->reason < 0 && !(inside && ksp->reason == KSP_DIVERGED_ITS);
+  PetscCheck(!ksp->errorifnotconverged || !ends, comm_of(ksp), PETSC_ERR_NOT_CONVERGED,
+             "KSPMatSolve() has not converged, reason %s", KSPConvergedReasons[ksp->reason]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column after column, as KSPMatSolve() of a type without an operation of its own.
+PetscErrorCode solve_one_by_one(KSP ksp, Mat b, Mat x, PetscInt first, PetscInt end) {
+  PetscFunctionBegin;
+  const auto solve_one = was_asked_transposed(ksp) ? KSPSolveTranspose : KSPSolve;
+  for (PetscInt k = first; k < end; ++k) {
+    Vec from = nullptr;
+    Vec to = nullptr;
+    PetscCall(MatDenseGetColumnVecRead(b, k, &from));
+    PetscCall(MatDenseGetColumnVec(x, k, &to));
+    const PetscErrorCode solved = solve_one(ksp, from, to);
+    PetscCall(MatDenseRestoreColumnVec(x, k, &to));
+    PetscCall(MatDenseRestoreColumnVecRead(b, k, &from));
+    PetscCall(solved);
+    PetscCall(check_converged(ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Columns from `first` on together, unless that is refused.
+PetscErrorCode solve_together(KSP ksp, Wrapped* wrapped, Mat b, Mat x, PetscInt first, PetscInt columns, KspUse use) {
+  PetscFunctionBegin;
+  Plan plan;
+  PetscMPIInt ranks = 1;
+  Reason& why_not = wrapped->why_not_together;
+  PetscCallMPI(MPI_Comm_size(comm_of(ksp), &ranks));
+  if (ranks > 1) why_not.set("the KSP is on several ranks");
+  if (wrapped->first_solve && wrapped->theirs.solve != wrapped->first_solve)
+    why_not.set("a variant of the method is asked for");
+  if (!why_not.given())
+    PetscCall(make_plan(ksp, *wrapped->method, wrapped->setters, use == KspUse::on, &plan, &why_not));
+  if (!why_not.given()) PetscCall(check_columns(ksp, plan, &why_not));
+  plan.options.columns = static_cast<Index>(std::min<PetscInt>(columns - first, most_krylov_columns));
+  if (!why_not.given())
+    PetscCall(wrapped->of_columns.solve_columns(ksp, *wrapped->method, plan, b, x, first, &why_not));
+  if (why_not.given()) PetscCall(PetscInfo(ksp, "Right-hand sides are solved for by themselves: %s\n", why_not.text()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// KSPMatSolve(). A preconditioner that looks at how long solves take sees the first column's.
+PetscErrorCode mat_solve(KSP ksp, Mat b, Mat x) {
+  PetscFunctionBegin;
+  Wrapped* wrapped = nullptr;
+  KspUse use = KspUse::off;
+  PetscInt columns = 0;
+  PetscCall(wrapped_of(ksp, &wrapped));
+  PetscCall(read_use(ksp, *wrapped, &use));
+  PetscCall(MatGetSize(b, nullptr, &columns));
+  wrapped->why_not_together = {};
+  const PetscInt first = ksp->pc->ops->presolve ? 1 : 0;
+  const bool asked = use != KspUse::off && columns - first > 1;
+  PetscCall(solve_one_by_one(ksp, b, x, 0, std::min(first, columns)));
+  if (asked) PetscCall(solve_together(ksp, wrapped, b, x, first, columns, use));
+  wrapped->together = asked && !wrapped->why_not_together.given();
+  if (wrapped->together) {
+    wrapped->ours = true;
+    wrapped->why_not = {};
+    PetscCall(check_converged(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(solve_one_by_one(ksp, b, x, first, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,9 +270,13 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   PetscCall(wrapped_of(ksp, &wrapped));
   if (wrapped->theirs.view) PetscCall(wrapped->theirs.view(ksp, viewer));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  if (ascii && wrapped->ours) PetscCall(wrapped->loop.view(ksp, viewer));
+  const KspLoop& last = wrapped->together ? wrapped->of_columns : wrapped->loop;
+  if (ascii && wrapped->ours) PetscCall(last.view(ksp, viewer));
   if (ascii && wrapped->why_not.given())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by PETSc, not TaskDAG: %s\n", wrapped->why_not.text()));
+  if (ascii && wrapped->why_not_together.given())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  right-hand sides of KSPMatSolve(): one after the other: %s\n",
+                                     wrapped->why_not_together.text()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,8 +286,10 @@ PetscErrorCode reset(KSP ksp) {
   PetscCall(wrapped_of(ksp, &wrapped));
   if (wrapped->theirs.reset) PetscCall(wrapped->theirs.reset(ksp));
   wrapped->ours = false;
+  wrapped->together = false;
   wrapped->why_not = {};
-  PetscCall(wrapped->loop.reset());
+  wrapped->why_not_together = {};
+  PetscCall(wrapped->reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,6 +344,7 @@ PetscErrorCode wrap(KSP ksp, std::size_t place, bool named) {
   ksp->ops->destroy = destroy;
   ksp->ops->buildsolution = build_solution;
   ksp->ops->buildresidual = build_residual;
+  if (methods[place].columns && !ksp->ops->matsolve) ksp->ops->matsolve = mat_solve;
   PetscCall(watch_setters(ksp, &wrapped->setters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

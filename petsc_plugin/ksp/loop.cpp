@@ -1,5 +1,6 @@
 #include "ksp/loop.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -25,6 +26,10 @@ class PcMap final : public LinearMap {
   }
   void apply_right(const double* x, double* y, Stream stream) override {
     apply_part_to_arrays(pc_, Apply::symmetric_right, x, y, stream);
+  }
+  void apply_columns(Index count, const double* x, std::int64_t ldx, double* y, std::int64_t ldy,
+                     Stream stream) override {
+    apply_to_columns(pc_, count, x, ldx, y, ldy, stream);
   }
   [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
   [[nodiscard]] bool has_lost_rank() const override {
@@ -124,6 +129,13 @@ KSPConvergedReason reason_of(KrylovReason reason, bool limit_converges) {
   }
 }
 
+/// Whether a loop made with `made` does what is wanted: it may have some columns more.
+bool is_for(KrylovOptions wanted, const KrylovOptions& made) {
+  if (wanted.columns > 1 && wanted.columns <= made.columns && made.columns <= 4 * wanted.columns)
+    wanted.columns = made.columns;
+  return wanted == made;
+}
+
 /// Whether the loop goes on, or stopped at the limit of iterations: then a test of the application counts.
 bool leaves_the_test_a_say(KrylovReason reason) {
   return reason == KrylovReason::iterating || reason == KrylovReason::iterations ||
@@ -149,7 +161,7 @@ struct KspLoop::Next {
 
 /// Collective, and so before what a rank may find alone. In each solve where the preconditioner is PETSc's: no sign
 /// says that its diagonal is another one.
-PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan) {
+PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan, Vec like) {
   PetscFunctionBegin;
   use_ = {};
   form_ = plan.pc;
@@ -159,7 +171,7 @@ PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan) {
   else if (plan.pc_is_ours)
     PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
   else if (plan.pc == PcForm::diagonal)
-    PetscCall(diagonal_.find(ksp->pc, ksp->vec_sol, ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply));
+    PetscCall(diagonal_.find(ksp->pc, like, ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,12 +266,12 @@ PetscErrorCode KspLoop::collect_parts(KSP ksp, Next* next) const {
 }
 
 /// All that comes before the ranks decide together.
-PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Next* next, Reason* why_not) {
+PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next, Reason* why_not) {
   PetscFunctionBegin;
   Mat whole = nullptr;
   Mat own = nullptr;
   Mat outer = nullptr;
-  PetscCall(take_preconditioner(ksp, plan));
+  PetscCall(take_preconditioner(ksp, plan, like));
   PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
   PetscCall(split(whole, &own, &outer, &next->ghosts));
   PetscCall(own_.look_at(own, false, plan.options.block_size));
@@ -282,7 +294,7 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Next* next, Reason* w
 /// `prepared`: what prepare() has returned here.
 PetscErrorCode KspLoop::decide(KSP ksp, PetscErrorCode prepared, const Plan& plan, Next* next, Reason* why_not) {
   PetscFunctionBegin;
-  const bool kept = (krylov_ || refused_.given()) && next->parts == parts_ && plan.options == options_;
+  const bool kept = (krylov_ || refused_.given()) && next->parts == parts_ && is_for(plan.options, options_);
   const bool cuda = place_ && on_cuda();
   std::array<int, 6> most = {kept ? 0 : 1,
                              next->null_space == null_space_ ? 0 : 1,
@@ -355,10 +367,14 @@ PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
 template <class Work>
 PetscErrorCode KspLoop::with_copies(const Arrays& arrays, const Work& work) {
   PetscFunctionBegin;
-  const double bytes = sizeof(double) * static_cast<double>(arrays.rows);
+  const double bytes = sizeof(double) * static_cast<double>(arrays.rows) * static_cast<double>(arrays.columns);
   PetscCall(guarded([&] {
     vectors_.take(place_->context, arrays);
-    work(vectors_.b(), vectors_.x());
+    Arrays copies = arrays;
+    copies.b = vectors_.b();
+    copies.x = vectors_.x();
+    copies.ldb = copies.ldx = arrays.rows;
+    work(copies);
   }));
   PetscCall(wait_for_current_stream());
   PetscCall(guarded([&] { vectors_.give(arrays); }));
@@ -366,22 +382,35 @@ PetscErrorCode KspLoop::with_copies(const Arrays& arrays, const Work& work) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lends the arrays of right-hand side and solution to work(b, x, stream), which may throw.
-template <class Work>
-PetscErrorCode KspLoop::with_own_vectors(KSP ksp, const Work& work) {
+/// Lends the arrays of vectors, or of the columns of dense matrices from number `first` on, to work(arrays, stream),
+/// which may throw.
+template <class Object, class Work>
+PetscErrorCode KspLoop::with_arrays(Object b, Object x, PetscInt first, const Work& work) {
   PetscFunctionBegin;
   Arrays arrays;
   Stream stream;
   if (on_cuda()) PetscCall(current_stream(&stream));
-  PetscCall(open_arrays(ksp->vec_rhs, ksp->vec_sol, on_cuda(), &arrays, ResultUse::updated));
+  PetscCall(open_arrays(b, x, on_cuda(), &arrays, ResultUse::updated));
   if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-  const auto on_stream = [&](const double* b, double* x) { work(b, x, stream); };
+  Arrays lent = arrays;
+  lent.b += first * arrays.ldb;
+  lent.x += first * arrays.ldx;
+  lent.columns -= first;
+  const auto on_stream = [&](const Arrays& here) { work(here, stream); };
   const bool apart = on_cuda() && arrays.space == MemorySpace::host && rows() > 0;
-  const PetscErrorCode worked =
-      apart ? with_copies(arrays, on_stream) : guarded([&] { on_stream(arrays.b, arrays.x); });
+  const PetscErrorCode worked = apart ? with_copies(lent, on_stream) : guarded([&] { on_stream(lent); });
   if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(close_arrays(ksp->vec_rhs, ksp->vec_sol, &arrays, ResultUse::updated));
+  PetscCall(close_arrays(b, x, &arrays, ResultUse::updated));
   PetscCall(worked);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Those of right-hand side and solution, to work(b, x, stream).
+template <class Work>
+PetscErrorCode KspLoop::with_own_vectors(KSP ksp, const Work& work) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(ksp->vec_rhs, ksp->vec_sol, 0,
+                        [&](const Arrays& arrays, Stream stream) { work(arrays.b, arrays.x, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -475,7 +504,8 @@ PetscErrorCode KspLoop::write_trace(const Plan& plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan) const {
+/// solution: gets infinities where the preconditioner has failed.
+PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan, Vec solution) const {
   PetscFunctionBegin;
   const bool begun = method.counts_begun && outcome_.iterations > 0 && outcome_.iterations < plan.tolerances.iterations;
   ksp->its = static_cast<PetscInt>(outcome_.iterations + (begun ? 1 : 0));
@@ -487,19 +517,19 @@ PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan
   PetscCall(PCGetFailedReason(ksp->pc, &failed));
   if (failed == PC_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->reason = KSP_DIVERGED_PC_FAILED;
-  PetscCall(poison(ksp->vec_sol, failed));
+  PetscCall(poison(solution, failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// An error on one rank cannot be returned where others may wait for what this solve is a part of. The ranks of a loop
 /// on several all meet it.
-PetscErrorCode KspLoop::lose(KSP ksp, PetscErrorCode error) {
+PetscErrorCode KspLoop::lose(KSP ksp, PetscErrorCode error, Vec solution) {
   PetscFunctionBegin;
   krylov_.reset();
   if (ranks_.count() > 1 || !others_may_wait()) PetscCall(error);
   PetscCall(report_swallowed_error("a solve has met an error"));
   PetscCall(PCSetFailedReason(ksp->pc, PC_SUBPC_ERROR));
-  PetscCall(poison(ksp->vec_sol, PC_SUBPC_ERROR));
+  PetscCall(poison(solution, PC_SUBPC_ERROR));
   ksp->reason = KSP_DIVERGED_PC_FAILED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -517,37 +547,112 @@ PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan, boo
   if (traced && static_cast<int>(ran) == 0) ran = write_trace(plan);
   if (form_ == PcForm::map) replays_ = outcome_.iterations;
   if (static_cast<int>(ran) == 0)
-    PetscCall(conclude(ksp, method, plan));
+    PetscCall(conclude(ksp, method, plan, ksp->vec_sol));
   else
-    PetscCall(lose(ksp, ran));
+    PetscCall(lose(ksp, ran, ksp->vec_sol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whatever is to be there before a solve.
+PetscErrorCode KspLoop::be_ready(KSP ksp, const Plan& plan, Vec like, Next* next, Reason* why_not) {
+  PetscFunctionBegin;
+  PetscCall(ranks_.take(PetscObjectComm(reinterpret_cast<PetscObject>(ksp))));
+  if (!ranks_.on_one_node()) why_not->set("its ranks are not all on one node");
+  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(decide(ksp, prepare(ksp, plan, like, next, why_not), plan, next, why_not));
+  if (!why_not->given()) PetscCall(make(ksp, plan, *next, why_not));
+  if (!why_not->given()) PetscCall(set_null_space(ksp, next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KspLoop::solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not) {
   PetscFunctionBegin;
-  PetscCall(ranks_.take(PetscObjectComm(reinterpret_cast<PetscObject>(ksp))));
-  if (!ranks_.on_one_node()) why_not->set("its ranks are not all on one node");
-  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   Next next(own_.source, outer_.source);
-  PetscCall(decide(ksp, prepare(ksp, plan, &next, why_not), plan, &next, why_not));
-  if (!why_not->given()) PetscCall(make(ksp, plan, next, why_not));
+  PetscCall(be_ready(ksp, plan, ksp->vec_sol, &next, why_not));
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(set_null_space(ksp, &next));
   PetscCall(run(ksp, method, plan, next.traced));
   PetscCall(next.own.close());
   PetscCall(next.outer.close());
-  PetscCall(log_operations(ksp, method));
+  PetscCall(log_operations(ksp, method, outcome_.iterations));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::log_operations(KSP ksp, const Method& method) const {
+PetscErrorCode KspLoop::run_columns(const Plan& plan, bool guess, Mat b, Mat x, PetscInt first,
+                                    std::vector<KrylovOutcome>* outcomes) {
+  PetscFunctionBegin;
+  PetscCall(with_arrays(b, x, first, [&](const Arrays& arrays, Stream stream) {
+    *outcomes = krylov_->solve_columns(static_cast<Index>(arrays.columns), arrays.b, arrays.ldb, arrays.x, arrays.ldx,
+                                       guess, plan.tolerances, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As KSPSolve() for one after the other does. Where those that do not converge are errors, the KSP is left as the
+/// first of these leaves it.
+PetscErrorCode KspLoop::tell_of_columns(KSP ksp, const Method& method, const Plan& plan, Mat x, PetscInt first,
+                                        std::vector<KrylovOutcome>* outcomes) {
+  PetscFunctionBegin;
+  for (std::size_t k = 0; k < outcomes->size(); ++k) {
+    Vec solution = nullptr;
+    outcome_ = std::move((*outcomes)[k]);
+    told_ = 0;
+    ksp->its = 0;
+    ksp->reason = KSP_CONVERGED_ITERATING;
+    if (ksp->res_hist_reset) ksp->res_hist_len = 0;
+    PetscCall(tell(ksp, plan));
+    PetscCall(MatDenseGetColumnVec(x, first + static_cast<PetscInt>(k), &solution));
+    PetscCall(conclude(ksp, method, plan, solution));
+    PetscCall(MatDenseRestoreColumnVec(x, first + static_cast<PetscInt>(k), &solution));
+    ksp->totalits += ksp->its;
+    if (ksp->errorifnotconverged && ksp->reason < 0) break;
+    if (k + 1 < outcomes->size()) PetscCall(KSPConvergedReasonViewFromOptions(ksp));  // PETSc does so after the last
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KspLoop::solve_columns(KSP ksp, const Method& method, const Plan& plan, Mat b, Mat x, PetscInt first,
+                                      Reason* why_not) {
+  PetscFunctionBegin;
+  Next next(own_.source, outer_.source);
+  Vec like = nullptr;
+  PetscCall(MatDenseGetColumnVecRead(b, first, &like));
+  const PetscErrorCode ready = be_ready(ksp, plan, like, &next, why_not);
+  PetscCall(MatDenseRestoreColumnVecRead(b, first, &like));
+  PetscCall(ready);
+  if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
+  EventScope event;
+  PetscCall(event.begin(events().krylov, reinterpret_cast<PetscObject>(ksp)));
+  std::vector<KrylovOutcome> outcomes;
+  const PetscErrorCode ran = run_columns(plan, ksp->guess_zero == PETSC_FALSE, b, x, first, &outcomes);
+  std::int64_t iterations = 0;
+  replays_ = 0;
+  for (const KrylovOutcome& one : outcomes) {
+    iterations += one.iterations;
+    if (form_ == PcForm::map) replays_ = std::max(replays_, one.iterations);
+  }
+  if (static_cast<int>(ran) == 0) PetscCall(tell_of_columns(ksp, method, plan, x, first, &outcomes));
+  PetscInt columns = 0;
+  PetscCall(MatGetSize(x, nullptr, &columns));
+  for (PetscInt k = first; k < columns && static_cast<int>(ran) != 0; ++k) {
+    Vec solution = nullptr;
+    PetscCall(MatDenseGetColumnVec(x, k, &solution));
+    const PetscErrorCode lost = lose(ksp, ran, solution);
+    PetscCall(MatDenseRestoreColumnVec(x, k, &solution));
+    PetscCall(lost);
+  }
+  PetscCall(next.own.close());
+  PetscCall(log_operations(ksp, method, iterations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KspLoop::log_operations(KSP ksp, const Method& method, std::int64_t iterations) const {
   PetscFunctionBegin;
   Mat whole = nullptr;
   MatInfo sizes;  // the arrays may be in device memory
   PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
   PetscCall(MatGetInfo(whole, MAT_LOCAL, &sizes));
   const double flops = 2.0 * sizes.nz_used + use_.flops + method.flops_of_row * static_cast<double>(rows());
-  PetscCall(log_flops(on_cuda(), flops * static_cast<double>(outcome_.iterations)));
+  PetscCall(log_flops(on_cuda(), flops * static_cast<double>(iterations)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -559,8 +664,9 @@ PetscErrorCode KspLoop::view(KSP ksp, PetscViewer viewer) const {
   const char* const preconditioner = form_ == PcForm::none       ? "none"
                                      : form_ == PcForm::diagonal ? "a diagonal, multiplied by inside"
                                                                  : "applied inside";
-  std::array<char, 32> ranks{};
+  std::array<char, 48> ranks{};
   if (ranks_.count() > 1) std::snprintf(ranks.data(), ranks.size(), " on %d ranks", ranks_.count());
+  if (options_.columns > 1) std::snprintf(ranks.data(), ranks.size(), " for %d right-hand sides", options_.columns);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: by TaskDAG%s, %s (%s); preconditioner: %s\n", ranks.data(),
                                    to_string(info.form), info.why.c_str(), preconditioner));
   PetscCall(PetscViewerASCIIPrintf(viewer,

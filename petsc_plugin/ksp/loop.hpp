@@ -33,6 +33,11 @@ class KspLoop {
   /// the solve itself.
   PetscErrorCode solve(KSP ksp, const Method& method, const Plan& plan, Reason* why_not);
 
+  /// The same for the columns of dense matrices from number `first` on, together. What is left in the KSP, and said to
+  /// its monitors, is what solves of one column after the other leave and say. On one rank.
+  PetscErrorCode solve_columns(KSP ksp, const Method& method, const Plan& plan, Mat b, Mat x, PetscInt first,
+                               Reason* why_not);
+
   /// What so many iterations of the last solve know of the spectrum of M⁻¹ A, or those of the solve under way. `find`:
   /// of ritz.hpp. An error where nothing has been kept for it.
   template <class Value>
@@ -75,14 +80,15 @@ class KspLoop {
   /// What the next solve is to go by.
   struct Next;
 
-  PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan);
+  PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan, Vec like);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   void check_place(Reason* why_not) const;
   PetscErrorCode find_diagonal(const double** diagonal, Reason* why_not) const;
   PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
   PetscErrorCode set_null_space(KSP ksp, Next* next);
   PetscErrorCode collect_parts(KSP ksp, Next* next) const;
-  PetscErrorCode prepare(KSP ksp, const Plan& plan, Next* next, Reason* why_not);
+  PetscErrorCode prepare(KSP ksp, const Plan& plan, Vec like, Next* next, Reason* why_not);
+  PetscErrorCode be_ready(KSP ksp, const Plan& plan, Vec like, Next* next, Reason* why_not);
   PetscErrorCode decide(KSP ksp, PetscErrorCode prepared, const Plan& plan, Next* next, Reason* why_not);
   std::unique_ptr<LinearMap> make_map(const double* diagonal);
   PetscErrorCode make(KSP ksp, const Plan& plan, const Next& next, Reason* why_not);
@@ -90,14 +96,20 @@ class KspLoop {
   PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan, bool traced);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
+  PetscErrorCode run_columns(const Plan& plan, bool guess, Mat b, Mat x, PetscInt first,
+                             std::vector<KrylovOutcome>* outcomes);
+  PetscErrorCode tell_of_columns(KSP ksp, const Method& method, const Plan& plan, Mat x, PetscInt first,
+                                 std::vector<KrylovOutcome>* outcomes);
   PetscErrorCode write_trace(const Plan& plan);
   PetscErrorCode tell(KSP ksp, const Plan& plan);
   PetscErrorCode tell_between(KSP ksp, const Plan& plan);
-  PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan) const;
-  PetscErrorCode lose(KSP ksp, PetscErrorCode error);
-  PetscErrorCode log_operations(KSP ksp, const Method& method) const;
+  PetscErrorCode conclude(KSP ksp, const Method& method, const Plan& plan, Vec solution) const;
+  PetscErrorCode lose(KSP ksp, PetscErrorCode error, Vec solution);
+  PetscErrorCode log_operations(KSP ksp, const Method& method, std::int64_t iterations) const;
   template <class Work>
   PetscErrorCode with_copies(const Arrays& arrays, const Work& work);
+  template <class Object, class Work>
+  PetscErrorCode with_arrays(Object b, Object x, PetscInt first, const Work& work);
   template <class Work>
   PetscErrorCode with_own_vectors(KSP ksp, const Work& work);
   template <class Work>

@@ -289,6 +289,27 @@ PetscErrorCode read_chebyshev(KSP ksp, KrylovOptions* options, Reason* why_not) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode check_columns(KSP ksp, const Plan& plan, Reason* why_not) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  MatNullSpace of_transposed = nullptr;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatGetTransposeNullSpace(a, &of_transposed));
+  if (plan.by_iterations)
+    why_not->set("a monitor or a test has its turn in each iteration");
+  else if (!plan.trace_file.empty())
+    why_not->set("an iteration is recorded");
+  else if (plan.options.coefficients)
+    why_not->set("eigenvalues or singular values are asked for");
+  else if (ksp->guess || ksp->guess_knoll)
+    why_not->set("a guess is made for each");
+  else if (ksp->presolve || ksp->postsolve || scales_by_diagonal(ksp))
+    why_not->set("something is done before or after each solve");
+  else if (of_transposed)
+    why_not->set("each is made orthogonal to a null space");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space) {
   PetscFunctionBegin;
   Mat a = nullptr;

@@ -25,6 +25,8 @@ struct Method {
   bool counts_begun;
   /// Operations of an iteration for each row, without product and preconditioner.
   double flops_of_row;
+  /// KSPMatSolve() may solve for several right-hand sides together.
+  bool columns;
 };
 
 /// How the preconditioner comes into the loop.
@@ -53,6 +55,9 @@ PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space);
 /// `petscs_pcs`: whether diagonal preconditioners of PETSc are taken.
 PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
                          Reason* why_not);
+
+/// Why the right-hand sides of a KSPMatSolve() cannot be solved for together by that plan.
+PetscErrorCode check_columns(KSP ksp, const Plan& plan, Reason* why_not);
 
 /// Whether the PC is PETSc's none, or one that multiplies by a diagonal.
 PetscErrorCode is_simple(PC pc, bool* none, bool* diagonal);

@@ -18,10 +18,18 @@ struct Wrapped {
   decltype(_KSPOps::solve) first_solve = nullptr;  ///< PETSc's by its constructor; null: found at set-up
   SetterCalls setters;
   KspLoop loop;
-  bool ours = false;  ///< the last solve was
-  Reason why_not;     ///< it was not; given only where it was asked for
+  KspLoop of_columns;       ///< of KSPMatSolve()
+  bool ours = false;        ///< the last solve was
+  bool together = false;    ///< that of the last KSPMatSolve(), of several columns
+  Reason why_not;           ///< it was not; given only where it was asked for
+  Reason why_not_together;  ///< the last KSPMatSolve() was by one column after the other
 
-  PetscErrorCode reset() { return loop.reset(); }
+  PetscErrorCode reset() {
+    PetscFunctionBegin;
+    PetscCall(loop.reset());
+    PetscCall(of_columns.reset());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
 /// Null for a KSP of another type, and for one that got its type before the plugin was there.

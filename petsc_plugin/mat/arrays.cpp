@@ -25,21 +25,22 @@ PetscErrorCode restore_host_result(Vec v, PetscScalar** p, ResultUse use) {
 
 PetscErrorCode get_host_read(Mat m, const PetscScalar** p) { return MatDenseGetArrayRead(m, p); }
 PetscErrorCode restore_host_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
-// Dense results are written.
-PetscErrorCode get_host_result(Mat m, PetscScalar** p, ResultUse /*use*/) { return MatDenseGetArrayWrite(m, p); }
-PetscErrorCode restore_host_result(Mat m, PetscScalar** p, ResultUse /*use*/) {
-  return MatDenseRestoreArrayWrite(m, p);
+PetscErrorCode get_host_result(Mat m, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? MatDenseGetArray(m, p) : MatDenseGetArrayWrite(m, p);
+}
+PetscErrorCode restore_host_result(Mat m, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? MatDenseRestoreArray(m, p) : MatDenseRestoreArrayWrite(m, p);
 }
 #if PETSC_VERSION_GE(3, 20, 0)
 PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
   return MatDenseGetArrayReadAndMemType(m, p, t);
 }
 PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayReadAndMemType(m, p); }
-PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse /*use*/) {
-  return MatDenseGetArrayWriteAndMemType(m, p, t);
+PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse use) {
+  return use == ResultUse::updated ? MatDenseGetArrayAndMemType(m, p, t) : MatDenseGetArrayWriteAndMemType(m, p, t);
 }
-PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse /*use*/) {
-  return MatDenseRestoreArrayWriteAndMemType(m, p);
+PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse use) {
+  return use == ResultUse::updated ? MatDenseRestoreArrayAndMemType(m, p) : MatDenseRestoreArrayWriteAndMemType(m, p);
 }
 #else
 // Those releases lend the host array of a dense matrix only.
@@ -48,11 +49,11 @@ PetscErrorCode get_read(Mat m, const PetscScalar** p, PetscMemType* t) {
   return MatDenseGetArrayRead(m, p);
 }
 PetscErrorCode restore_read(Mat m, const PetscScalar** p) { return MatDenseRestoreArrayRead(m, p); }
-PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse /*use*/) {
+PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse use) {
   *t = PETSC_MEMTYPE_HOST;
-  return MatDenseGetArrayWrite(m, p);
+  return get_host_result(m, p, use);
 }
-PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse /*use*/) { return MatDenseRestoreArrayWrite(m, p); }
+PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse use) { return restore_host_result(m, p, use); }
 #endif
 
 template <class Object>
@@ -139,7 +140,7 @@ PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays, ResultUse use) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays) {
+PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
   PetscCall(check_dense(b));
   PetscCall(check_dense(x));
@@ -148,13 +149,13 @@ PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays) {
   PetscCall(check_fits(arrays->columns, "columns"));
   PetscCall(MatDenseGetLDA(b, &arrays->ldb));
   PetscCall(MatDenseGetLDA(x, &arrays->ldx));
-  PetscCall(open(b, x, device, arrays, ResultUse::written));
+  PetscCall(open(b, x, device, arrays, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays) {
+PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays, ResultUse use) {
   PetscFunctionBegin;
-  PetscCall(close(b, x, arrays, ResultUse::written));
+  PetscCall(close(b, x, arrays, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

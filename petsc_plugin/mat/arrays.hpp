@@ -36,8 +36,8 @@ PetscErrorCode elements_of(Vec v, bool cuda, const double** array);
 PetscErrorCode open_arrays(Vec b, Vec x, bool device, Arrays* arrays, ResultUse use = ResultUse::written);
 PetscErrorCode close_arrays(Vec b, Vec x, Arrays* arrays, ResultUse use = ResultUse::written);
 
-/// The same for dense matrices, which are written. @returns PETSC_ERR_SUP for others
-PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays);
-PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays);
+/// The same for dense matrices. @returns PETSC_ERR_SUP for others
+PetscErrorCode open_arrays(Mat b, Mat x, bool device, Arrays* arrays, ResultUse use = ResultUse::written);
+PetscErrorCode close_arrays(Mat b, Mat x, Arrays* arrays, ResultUse use = ResultUse::written);
 
 }  // namespace taskdag::petsc

@@ -3,7 +3,7 @@
 namespace taskdag::petsc {
 namespace {
 
-std::size_t bytes_of(const Arrays& arrays) { return sizeof(double) * static_cast<std::size_t>(arrays.rows); }
+std::size_t bytes_of_column(const Arrays& arrays) { return sizeof(double) * static_cast<std::size_t>(arrays.rows); }
 
 template <class T>
 void copy(engine::Memory& memory, const Context& context, const T* from, std::size_t count) {
@@ -36,7 +36,8 @@ std::size_t MatrixCopy::take(const Context& context, const CsrView& matrix, std:
 }
 
 void VectorCopies::take(const Context& context, const Arrays& arrays) {
-  const std::size_t bytes = bytes_of(arrays);
+  const std::size_t of_column = bytes_of_column(arrays);
+  const std::size_t bytes = static_cast<std::size_t>(arrays.columns) * of_column;
   if (device_ != context.device() || b_.size() != bytes) {
     device_ = -1;
     b_ = {};
@@ -45,10 +46,16 @@ void VectorCopies::take(const Context& context, const Arrays& arrays) {
     x_ = engine::Memory(context, bytes);
     device_ = context.device();
   }
-  b_.copy_in(0, arrays.b, bytes);
-  x_.copy_in(0, arrays.x, bytes);
+  for (PetscInt k = 0; k < arrays.columns; ++k) {
+    b_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.b + k * arrays.ldb, of_column);
+    x_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.x + k * arrays.ldx, of_column);
+  }
 }
 
-void VectorCopies::give(const Arrays& arrays) const { x_.copy_out(0, arrays.x, bytes_of(arrays)); }
+void VectorCopies::give(const Arrays& arrays) const {
+  const std::size_t of_column = bytes_of_column(arrays);
+  for (PetscInt k = 0; k < arrays.columns; ++k)
+    x_.copy_out(static_cast<std::size_t>(k) * of_column, arrays.x + k * arrays.ldx, of_column);
+}
 
 }  // namespace taskdag::petsc

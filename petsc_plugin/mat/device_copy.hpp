@@ -27,7 +27,7 @@ class MatrixCopy {
   CsrView view_;
 };
 
-/// Of right-hand side and solution.
+/// Of right-hand sides and solutions, whose columns have nothing between them here.
 class VectorCopies {
  public:
   /// Waits. May throw, as the others.

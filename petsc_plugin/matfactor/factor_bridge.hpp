@@ -68,6 +68,11 @@ class FactorBridge : public Bridge {
   void apply_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) {
     factorization_->apply(part, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
+  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+                        Stream stream) {
+    factorization_->apply_many(Apply::full, count, b, ldb, x, ldx, on_cuda() ? MemorySpace::device : MemorySpace::host,
+                               stream);
+  }
   /// Factorization::prepare_replays(), which may change launches().
   PetscErrorCode prepare_replays(std::int64_t replays);
   /// ArrayUse::launches

@@ -127,6 +127,10 @@ class AutoPreconditioner final : public Preconditioner {
     made_->apply_to_arrays(b, x, stream);
   }
   [[nodiscard]] LinearMap* map_over_ranks() override { return made_ ? made_->map_over_ranks() : nullptr; }
+  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+                        Stream stream) override {
+    made_->apply_to_columns(count, b, ldb, x, ldx, stream);
+  }
   bool take_lost_application() override { return made_->take_lost_application(); }
   PetscErrorCode before_solve(PC pc, KSP ksp) override;
   PetscErrorCode after_solve(KSP ksp) override;

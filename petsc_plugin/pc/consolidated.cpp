@@ -50,6 +50,10 @@ class Consolidated final : public Preconditioner {
   void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
     inner_->apply_to_arrays(b, x, stream);
   }
+  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+                        Stream stream) override {
+    inner_->apply_to_columns(count, b, ldb, x, ldx, stream);
+  }
   void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) override {
     inner_->apply_part_to_arrays(part, b, x, stream);
   }

@@ -600,6 +600,11 @@ void apply_to_arrays(PC pc, const double* b, double* x, Stream stream) {
   data_of(pc).preconditioner->apply_to_arrays(b, x, stream);
 }
 
+void apply_to_columns(PC pc, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                      Stream stream) {
+  data_of(pc).preconditioner->apply_to_columns(count, b, ldb, x, ldx, stream);
+}
+
 void apply_part_to_arrays(PC pc, Apply part, const double* b, double* x, Stream stream) {
   data_of(pc).preconditioner->apply_part_to_arrays(part, b, x, stream);
 }

@@ -31,6 +31,9 @@ PetscErrorCode expect_loop(PC pc, bool expected);
 PetscErrorCode prepare_for_arrays(PC pc, std::int64_t replays, ArrayUse* use);
 /// Applies it so, in memory of its backend. May throw.
 void apply_to_arrays(PC pc, const double* b, double* x, Stream stream);
+/// The same to each of some columns.
+void apply_to_columns(PC pc, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
+                      Stream stream);
 /// The same with a symmetric part, where ArrayUse says that there are such.
 void apply_part_to_arrays(PC pc, Apply part, const double* b, double* x, Stream stream);
 /// Preconditioner::map_over_ranks()

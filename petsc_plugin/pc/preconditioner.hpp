@@ -95,6 +95,11 @@ class Preconditioner {
   virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
   virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
+  /// The same to each of some columns, which a type may do at once.
+  virtual void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+                                Stream stream) {
+    for (Index k = 0; k < count; ++k) apply_to_arrays(b + k * ldb, x + k * ldx, stream);
+  }
   /// The same with a symmetric part, where ArrayUse says that there are such.
   virtual void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream);
   /// What that calls where it is over all ranks, so that a loop can tell and ask it of lost ranks; else null.

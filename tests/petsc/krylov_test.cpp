@@ -857,55 +857,6 @@ TEST_P(KrylovLoop, RunsInsidePreconditioners) {
   }
 }
 
-using OwnedDense = Owned<Mat, MatDestroy>;
-
-/// Vectors for the matrix, side by side, in its memory.
-OwnedDense make_columns(Mat a, MatType type, PetscInt columns) {
-  OwnedDense dense;
-  PetscInt rows = 0;
-  ok(MatGetSize(a, &rows, nullptr));
-  ok(MatCreate(PETSC_COMM_SELF, dense.out()));
-  ok(MatSetSizes(dense, rows, columns, rows, columns));
-  ok(MatSetType(dense, std::string(type) == MATAIJCUSPARSE ? MATDENSECUDA : MATDENSE));
-  ok(MatSetUp(dense));
-  return dense;
-}
-
-TEST_P(KrylovMethods, SolveSeveralRightHandSides) {
-  constexpr PetscInt columns = 3;
-  const Kind method = kind();
-  const CsrMatrix csr = method.symmetric ? poisson() : convection();
-  for (const char* const pc : {"-pc_type jacobi ", "-pc_type taskdag -pc_taskdag_type ilu "}) {
-    const std::string options =
-        method.chosen() + " " + pc + "-ksp_pc_side " + method.sides[0] + " -ksp_norm_type " + method.norms[0];
-    SCOPED_TRACE(options);
-    std::array<OwnedDense, 2> solutions;
-    for (const std::size_t ours : {0U, 1U}) {
-      const std::string all = petscs_unless_said((ours == 1 ? kOurs : "") + options);
-      const ScopedOptions scope(all);
-      const Case with = make_case(csr, type(), all);
-      const OwnedDense b = make_columns(with.a, type(), columns);
-      OwnedDense x = make_columns(with.a, type(), columns);
-      PETSC_OK(MatSetRandom(b, nullptr));
-      const int loops = event_count("TaskDAGKrylov");
-      const int at_once = event_count("KSPMatSolve");  // by a method of PETSc's that does so
-      PETSC_OK(KSPMatSolve(with.ksp, b, x));
-      const std::string view = view_text(with.ksp);
-      const bool petscs = ours == 0 || view.find("of this release of PETSc is another one") != std::string::npos ||
-                          event_count("KSPMatSolve") > at_once;
-      EXPECT_EQ(event_count("TaskDAGKrylov") - loops, petscs ? 0 : columns) << view;
-      std::swap(*solutions[ours].out(), *x.out());
-    }
-    PetscReal norm = 0.0;
-    PetscReal difference = 0.0;
-    PETSC_OK(MatNorm(solutions[0], NORM_FROBENIUS, &norm));
-    PETSC_OK(MatAXPY(solutions[1], -1.0, solutions[0], SAME_NONZERO_PATTERN));
-    PETSC_OK(MatNorm(solutions[1], NORM_FROBENIUS, &difference));
-    EXPECT_GT(norm, 0.0);
-    EXPECT_LE(difference, 1e-5 * norm);
-  }
-}
-
 TEST_P(KrylovLoop, CopiesNothingOfDeviceVectors) {
   if (std::string(type()) != MATAIJCUSPARSE) GTEST_SKIP() << "host";
   for (const char* const pc : {"jacobi", "none", "taskdag -pc_taskdag_type ilu"}) {
