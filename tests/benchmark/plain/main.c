@@ -16,6 +16,7 @@ static const char kHelp[] =
     "  -symmetric           say MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE)\n"
     "  -mean M              of the solution's entries, which are random and in [M - 1/2, M + 1/2) [1/2]\n"
     "  -repeat N            later solves, of which the fastest counts [5]\n"
+    "  -columns N           N right-hand sides, too, by KSPMatSolve() and one by one [0]\n"
     "  -view                KSPView() at the end\n"
     "Exit status: 0 converged, 1 an error, 2 not converged.\n\n";
 
@@ -161,11 +162,57 @@ static PetscErrorCode relative_residual(Mat a, Vec x, Vec b, PetscReal *residual
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSPMatSolve() for so many columns, and KSPSolve() for one after the other; the least of three times each. */
+static PetscErrorCode time_columns(KSP ksp, Mat a, PetscInt columns) {
+  Mat b, x;
+  Vec from, to;
+  PetscInt local = 0, rows = 0;
+  PetscBool cuda = PETSC_FALSE;
+  PetscLogDouble seconds = 0.0, together = PETSC_MAX_REAL, apart = PETSC_MAX_REAL, begin = 0.0, end = 0.0;
+  PetscReal norm = 0.0;
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)a, &cuda, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(MatGetSize(a, &rows, NULL));
+  PetscCall(MatGetLocalSize(a, &local, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &b));
+  PetscCall(MatSetSizes(b, local, PETSC_DECIDE, rows, columns));
+  PetscCall(MatSetType(b, cuda ? MATDENSECUDA : MATDENSE));
+  PetscCall(MatSetUp(b));
+  PetscCall(MatSetRandom(b, NULL));
+  PetscCall(MatDuplicate(b, MAT_DO_NOT_COPY_VALUES, &x));
+  for (PetscInt k = 0; k < 4; ++k) { /* the first sets up */
+    seconds = 0.0;
+    for (PetscInt c = 0; c < columns; ++c) {
+      PetscCall(MatDenseGetColumnVecRead(b, c, &from));
+      PetscCall(MatDenseGetColumnVecWrite(x, c, &to));
+      PetscCall(PetscTime(&begin));
+      PetscCall(KSPSolve(ksp, from, to));
+      PetscCall(VecNorm(to, NORM_2, &norm));
+      PetscCall(PetscTime(&end));
+      PetscCall(MatDenseRestoreColumnVecWrite(x, c, &to));
+      PetscCall(MatDenseRestoreColumnVecRead(b, c, &from));
+      seconds += end - begin;
+    }
+    if (k > 0) apart = PetscMin(apart, seconds);
+    PetscCall(PetscBarrier(NULL));
+    PetscCall(PetscTime(&begin));
+    PetscCall(KSPMatSolve(ksp, b, x));
+    PetscCall(MatNorm(x, NORM_FROBENIUS, &norm));
+    PetscCall(PetscTime(&end));
+    if (k > 0) together = PetscMin(together, end - begin);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "columns: %" PetscInt_FMT "\ntogether: %.6f s\none by one: %.6f s\n", columns,
+                        together, apart));
+  PetscCall(MatDestroy(&x));
+  PetscCall(MatDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode run(PetscBool *converged) {
   Mat a;
   Vec x, b;
   KSP ksp, other;
-  PetscInt rows = 0, iterations = 0, repeat = 5;
+  PetscInt rows = 0, iterations = 0, repeat = 5, columns = 0;
   PetscLogDouble set_up = 0.0, again = 0.0, first = 0.0, least = PETSC_MAX_REAL, seconds = 0.0;
   PetscReal residual = 0.0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, later = KSP_CONVERGED_ITERATING;
@@ -173,6 +220,7 @@ static PetscErrorCode run(PetscBool *converged) {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-columns", &columns, NULL));
   PetscCall(make_system(&a, &x, &b));
   PetscCall(time_set_up(a, &ksp, &set_up));
   PetscCall(time_solve(ksp, b, x, &first));
@@ -196,6 +244,7 @@ static PetscErrorCode run(PetscBool *converged) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve: %.6f s\nlater set-up: %.6f s\n", least, again));
     PetscCall(KSPDestroy(&other));
   }
+  if (columns > 0) PetscCall(time_columns(ksp, a, columns));
   if (view) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
