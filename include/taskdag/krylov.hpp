@@ -52,9 +52,9 @@ TASKDAG_API const char* to_string(KrylovReason reason);
 /// How the loop runs. The result has the same bits in each.
 enum class KrylovForm {
   automatic,
-  graph,      ///< CUDA: a graph with a WHILE node; the host launches it once
-  one_block,  ///< CUDA: one kernel of one thread block, on devices of 9.0 or newer of a cluster of up to 16 blocks for
-              ///< some methods; for few rows, with a diagonal or no preconditioner
+  graph,        ///< CUDA: a graph with a WHILE node; the host launches it once
+  one_block,    ///< CUDA: one kernel of one thread block, on devices of 9.0 or newer of a cluster of up to 16
+                ///< blocks; CG, BiCGStab and MINRES; for few rows, with a diagonal or no preconditioner
   host_driven,  ///< CUDA: the host launches each iteration and looks whether there is another one
   threads,      ///< host threads
 };

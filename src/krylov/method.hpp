@@ -17,8 +17,6 @@
 /// and, where it is so,
 ///   LoopCondition branch[…] in its Data    what its turn branches on (flow.when(), flow.repeat(), not one inside the
 ///                                          other); those in use have a word from prepare()
-///   constexpr std::uint32_t sums           numbers that a stage or a slice adds up, where more than two; by stages
-///                                          without parts alone
 ///   std::size_t sliced_sums(Data)          numbers that a stage adds up in all its slices at most
 ///   std::vector<double> hessenberg(Data, copy)  KrylovOutcome::hessenberg, where it keeps that in place of pairs
 ///   beside
@@ -32,7 +30,9 @@
 ///   Data at(Column) in its Data            that of another column: what of it each column has. The loop may have
 ///                                          several then. All branches of turn() are taken by the host
 ///   std::uint32_t one_block_rows           of the largest system that one thread block solves faster than the
-///                                          launches of a graph
+///                                          launches of a graph; with
+///   std::int64_t cluster_entries           entries and rows of the largest one that a cluster of blocks does so. Then
+///                                          there is the form one-block; up to three numbers are added up in a stage
 #pragma once
 
 #include <algorithm>

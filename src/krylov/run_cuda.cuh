@@ -149,6 +149,12 @@ inline const Context& require_loading(const Context& context) {
   return context;
 }
 
+/// Whether the method has the form one-block: where it is the faster one. A kernel that is not has to be loaded, too.
+template <class Method>
+inline constexpr bool has_one_block = requires {
+  Method::cluster_entries;
+};
+
 /// The form that `wanted` stands for, and why.
 struct FormChoice {
   KrylovForm form;
@@ -174,7 +180,7 @@ inline FormChoice choose_form(const LoopInput& input, bool fits_one_block, std::
       break;
     case KrylovForm::one_block:
       if (calls) throw Unsupported("the form one-block has no preconditioner but a diagonal");
-      if (!fits_one_block) throw Unsupported("the form one-block is for fewer rows");
+      if (!fits_one_block) throw Unsupported("the form one-block is for fewer rows, or not for this method");
       if (!alone) throw Unsupported("the form one-block is for one rank");
       break;
     case KrylovForm::host_driven:
@@ -205,7 +211,8 @@ class CudaLoop final : public Loop {
                  input.system.halo.links},
         fetched_(columns_.count) {
     data_.loop = {&pages_->control, pages_->norms, coefficients_, {again_, 0}};
-    choice_ = choose_form(input, room_.bytes() <= most_shared_bytes, prepare_blocks(input));
+    const std::uint32_t most_rows = prepare_blocks(input);
+    choice_ = choose_form(input, has_one_block<Method> && room_.bytes() <= most_shared_bytes, most_rows);
   }
 
   void begin(const Start& start, std::int64_t pause_at, Stream stream) override {
@@ -226,9 +233,7 @@ class CudaLoop final : public Loop {
       case KrylovForm::graph:
         return graph().launch(s);
       case KrylovForm::one_block:
-        return cuda::Launch(blocks_ * static_cast<int>(columns_.count), engine::BlockFlow::threads, room_.bytes(), s)
-            .clusters_of(blocks_)
-            .run("starting a loop in one block", block_kernel<Method>, data_, room_, row_threads_, columns_.stride);
+        return run_blocks(s);
       default:
         return drive(s);
     }
@@ -308,11 +313,10 @@ class CudaLoop final : public Loop {
     }
     return room;
   }
-  /// For the form one-block: up to three sums in a product, whose rows threads share, and up to three or what the
-  /// method says elsewhere, but for those with a null space.
+  /// For the form one-block: up to three sums in a product, whose rows threads share, and elsewhere, but for those with
+  /// a null space.
   [[nodiscard]] engine::BlockFlow::Room room_of(const System& system) const {
     std::uint32_t sums = 3;
-    if constexpr (requires { Method::sums; }) sums = std::max<std::uint32_t>(sums, Method::sums);
     if (system.null_space.count > 0) sums = std::max<std::uint32_t>(sums, NullSpaceDots::sums);
     engine::BlockFlow::Room room;
     room.add(engine::LoopShape::of(system.rows, row_threads_), 3, static_cast<std::uint32_t>(blocks_));
@@ -322,7 +326,7 @@ class CudaLoop final : public Loop {
   /// Takes as many blocks for the form one-block as are of use, and says for how many rows it is the faster one.
   std::uint32_t prepare_blocks(const LoopInput& input) {
     room_ = room_of(input.system);
-    if constexpr (requires { Method::cluster_entries; }) {
+    if constexpr (has_one_block<Method>) {
       const std::int64_t entries = input.entries + input.system.rows;
       if (input.system.halo.links != nullptr) return 0;
       const bool asked = input.options.form == KrylovForm::one_block;
@@ -336,6 +340,13 @@ class CudaLoop final : public Loop {
       return cluster > 1 ? input.system.rows : Method::one_block_rows;
     }
     return 0;
+  }
+  void run_blocks(cudaStream_t stream) const {
+    if constexpr (has_one_block<Method>) {
+      cuda::Launch(blocks_ * static_cast<int>(columns_.count), engine::BlockFlow::threads, room_.bytes(), stream)
+          .clusters_of(blocks_)
+          .run("starting a loop in one block", block_kernel<Method>, data_, room_, row_threads_, columns_.stride);
+    }
   }
   void resume(std::int64_t pause_at, cudaStream_t stream) const {
     resume_kernel<<<1, columns_.count, 0, stream>>>(data_.loop, pause_at);

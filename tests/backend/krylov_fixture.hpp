@@ -139,11 +139,13 @@ class KrylovFixture : public BackendTest {
     };
   }
   /// Those that can run a system.
-  std::vector<KrylovForm> forms(With with) const {
+  std::vector<KrylovForm> forms(With with, KrylovMethod method = KrylovMethod::cg) const {
     if (GetParam().backend == Backend::host) return {KrylovForm::threads};
     std::vector<KrylovForm> result = {KrylovForm::host_driven};
     if (graphs_have_loops()) result.push_back(KrylovForm::graph);
-    if (with != With::factor) result.push_back(KrylovForm::one_block);
+    using M = KrylovMethod;
+    const bool in_one_block = method == M::cg || method == M::bicgstab || method == M::minres;
+    if (with != With::factor && in_one_block) result.push_back(KrylovForm::one_block);
     return result;
   }
   /// Not in a library that was built without device link.

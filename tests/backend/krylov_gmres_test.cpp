@@ -226,7 +226,7 @@ TEST_P(KrylovGmresTest, TheSymmetricSideHasAPartOnEither) {
           reference_norms(grid, part(Apply::symmetric_left), part(Apply::symmetric_right), 9, b, start, 30);
       for (const Basis& basis : kBases) {
         std::optional<Vector> first;
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, KrylovMethod::gmres)) {
           SCOPED_TRACE(std::string(basis.name) + ", " + name_of(with) + ", " + to_string(form));
           Krylov k = krylov(*s, options_of(symmetric, basis, 9, form));
           const Solved solved = solve(k, b, {.relative = 1e-30, .iterations = 30}, guess);
@@ -254,7 +254,7 @@ TEST_P(KrylovGmresTest, EveryFormGivesTheSameBits) {
     for (const Kind& kind : kKinds) {
       for (const Basis& basis : kBases) {
         std::optional<Solved> first;
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, KrylovMethod::gmres)) {
           SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + name_of(with) + ", " + to_string(form));
           Krylov k = krylov(*s, options_of(kind, basis, 9, form));
           EXPECT_EQ(k.info().form, form);
@@ -277,7 +277,7 @@ TEST_P(KrylovGmresTest, PiecesGiveWhatOneSolveGives) {
     const Vector b = test::right_hand_side(s->a.rows);
     for (const Kind& kind : kKinds) {
       for (const Basis& basis : kBases) {
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, KrylovMethod::gmres)) {
           SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + name_of(with) + ", " + to_string(form));
           Krylov k = krylov(*s, options_of(kind, basis, 6, form));
           const Solved whole = solve(k, b, {});
@@ -322,7 +322,7 @@ TEST_P(KrylovGmresTest, EndsOnEveryInput) {
   for (const With with : {With::nothing, With::diagonal}) {
     for (const Kind& kind : kKinds) {
       for (const Basis& basis : kBases) {
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, KrylovMethod::gmres)) {
           SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + name_of(with) + ", " + to_string(form));
           const KrylovOptions options = options_of(kind, basis, 4, form);
           auto s = system(a, with);
@@ -350,7 +350,7 @@ TEST_P(KrylovGmresTest, WithoutANormAllIterationsAreMade) {
     auto s = windy_system(12, with);
     const Vector b = test::right_hand_side(s->a.rows);
     for (const Kind& kind : kKinds) {
-      for (const KrylovForm form : forms(with)) {
+      for (const KrylovForm form : forms(with, KrylovMethod::gmres)) {
         SCOPED_TRACE(std::string(kind.name) + ", " + name_of(with) + ", " + to_string(form));
         KrylovOptions options = options_of(kind, kBases[0], 4, form);
         Krylov with_norm = krylov(*s, options);
@@ -398,7 +398,7 @@ TEST_P(KrylovGmresTest, KeepsTheHessenbergMatrixOfItsCycle) {
     auto s = windy_system(14, with);
     for (const Kind& kind : kKinds) {
       for (const Basis& basis : kBases) {
-        for (const KrylovForm form : forms(with)) check(*s, with, kind, basis, form);
+        for (const KrylovForm form : forms(with, KrylovMethod::gmres)) check(*s, with, kind, basis, form);
       }
     }
   }
@@ -412,7 +412,7 @@ TEST_P(KrylovGmresTest, FindsASolutionInTheSpace) {
   auto s = system(identity, With::nothing);
   for (const Kind& kind : kKinds) {
     for (const Basis& basis : kBases) {
-      for (const KrylovForm form : forms(With::nothing)) {
+      for (const KrylovForm form : forms(With::nothing, KrylovMethod::gmres)) {
         SCOPED_TRACE(std::string(kind.name) + ", " + basis.name + ", " + to_string(form));
         KrylovOptions options = options_of(kind, basis, 3, form);
         options.happy_tolerance = 1e-8;
@@ -441,7 +441,7 @@ TEST_P(KrylovGmresTest, SaysWhyItBreaksDown) {
   CsrMatrix zero = windy(12);
   for (double& value : zero.values) value = 0.0;
   auto nothing = system(zero, With::nothing);
-  for (const KrylovForm form : forms(With::nothing)) {
+  for (const KrylovForm form : forms(With::nothing, KrylovMethod::gmres)) {
     SCOPED_TRACE(to_string(form));
     // A residual at a restart is never exactly the one expected.
     KrylovOptions strict = options_of(kKinds[0], kBases[0], 6, form);
@@ -471,7 +471,7 @@ TEST_P(KrylovGmresTest, RefinesWhereMuchHasCancelled) {
   for (double& value : a.values) value += 1e-10;
   auto s = system(a, With::nothing);
   const Vector b = test::right_hand_side(a.rows);
-  for (const KrylovForm form : forms(With::nothing)) {
+  for (const KrylovForm form : forms(With::nothing, KrylovMethod::gmres)) {
     Krylov once = krylov(*s, options_of(kKinds[0], kBases[0], 5, form));
     Krylov needed = krylov(*s, options_of(kKinds[0], kBases[1], 5, form));
     Krylov twice = krylov(*s, options_of(kKinds[0], kBases[2], 5, form));

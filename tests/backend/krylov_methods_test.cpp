@@ -329,7 +329,7 @@ TEST_P(KrylovMethodsTest, EveryFormAndRepetitionGivesTheSameBits) {
       for (const With with : kPreconditioners) {
         auto s = system(a, with);
         std::optional<Solved> first;
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, setting.options.method)) {
           SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form));
           KrylovOptions options = setting.options;
           options.form = form;
@@ -355,7 +355,7 @@ TEST_P(KrylovMethodsTest, PiecesGiveWhatOneSolveGives) {
   for (const Setting& setting : settings()) {
     for (const With with : kPreconditioners) {
       auto s = system(a, with);
-      for (const KrylovForm form : forms(with)) {
+      for (const KrylovForm form : forms(with, setting.options.method)) {
         SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form));
         KrylovOptions options = setting.options;
         options.form = form;
@@ -397,7 +397,7 @@ TEST_P(KrylovMethodsTest, EndsOnEveryInput) {
   infinite.values[40] = std::numeric_limits<double>::infinity();
   for (const Setting& setting : settings()) {
     for (const With with : {With::nothing, With::diagonal, With::factor}) {
-      for (const KrylovForm form : forms(with)) {
+      for (const KrylovForm form : forms(with, setting.options.method)) {
         SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form));
         auto s = system(a, with);
         KrylovOptions options = setting.options;
@@ -428,7 +428,7 @@ TEST_P(KrylovMethodsTest, WithoutANormAllIterationsAreMade) {
   const Vector b = test::right_hand_side(a.rows);
   for (const Setting& setting : settings()) {
     for (const With with : kPreconditioners) {
-      for (const KrylovForm form : forms(with)) {
+      for (const KrylovForm form : forms(with, setting.options.method)) {
         SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form));
         auto s = system(a, with);
         KrylovOptions options = setting.options;
@@ -531,7 +531,7 @@ TEST_P(KrylovMethodsTest, SolutionsAreWithoutTheNullSpace) {
       for (const With with : {With::nothing, With::diagonal}) {
         auto s = system(a, with);
         std::optional<Solved> first;
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, setting.options.method)) {
           SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form));
           KrylovOptions options = setting.options;
           options.form = form;
@@ -654,7 +654,7 @@ TEST_P(KrylovMethodsTest, DenseBlocksAreAsGoodAsTheirRows) {
     for (const With with : kPreconditioners) {
       auto s = system(rows, with);
       for (const Setting& setting : all) {
-        for (const KrylovForm form : forms(with)) {
+        for (const KrylovForm form : forms(with, setting.options.method)) {
           SCOPED_TRACE(setting.name + ", " + test::name_of(with) + ", " + to_string(form) + ", " + std::to_string(n));
           KrylovOptions options = setting.options;
           options.form = form;

@@ -550,7 +550,6 @@ void check_options(const KrylovOptions& options) {
 
 struct Gmres {
   using Data = GmresData;
-  static constexpr std::uint32_t sums = at_a_time;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
     const KrylovOptions& options = input.options;
@@ -586,9 +585,7 @@ struct Gmres {
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     const GmresIteration<Flow> iteration{flow, d, calls};
     iteration();
-    if constexpr (Flow::calls) {  // in one block a look is nothing
-      if (d.branch[2].word != nullptr) flow.repeat(d.branch[2], iteration);
-    }
+    if (d.branch[2].word != nullptr) flow.repeat(d.branch[2], iteration);
     flow.when(d.branch[0], GmresRestart<Flow>{flow, d, calls});
   }
   template <class Flow>

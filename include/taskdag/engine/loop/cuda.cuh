@@ -573,7 +573,6 @@ class BlockFlow {
     const std::uint32_t first = Blocks::rank() * count;
     const std::uint32_t end = first + count < shape.tiles ? first + count : shape.tiles;
     const auto thread = static_cast<int>(threadIdx.x % LoopShape::threads);
-    if constexpr (stage_begins_before<S>) stage.before(threadIdx.x, threads);  // of a block alone
     for (std::uint32_t tile = first + threadIdx.x / LoopShape::threads; tile < end; tile += tiles_at_a_time) {
       double sum[width] = {};
       detail::run_tile(stage, shape, tile, thread, sum);
