@@ -42,7 +42,7 @@ struct DealtRows {
 
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
     double sum = own.part(row, rank, size, x);
-    if (halo.begin != nullptr) sum += halo.part(row, rank, size);
+    if (halo.begin != nullptr) sum += halo.part(row, rank, size, x);
     return sum;
   }
   /// What other ranks need of x. Empties the slots of this product in the application before.

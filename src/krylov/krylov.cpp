@@ -175,7 +175,8 @@ class Krylov::Impl {
     const krylov::RankPlan plan = krylov::RankPlan::of(ranks, a.pattern.rows);
     all_rows_ = plan.rows;
     input_.most_rows = plan.most_rows;
-    memory_.emplace(context_, ranks, plan, most_sums());
+    memory_.emplace(context_, ranks, plan, most_sums(), 4U);
+    ranks::agree(*group_, [&] { memory_->list_ahead(context_, plan, static_cast<std::size_t>(a.pattern.rows)); });
     krylov::Halo& halo = input_.system.halo;
     halo = memory_->halo();
     halo.begin = ranks.outer.pattern.row_offsets;

@@ -69,7 +69,8 @@ RankPlan RankPlan::of(const KrylovRanks& ranks, Index rows) {
   return plan;
 }
 
-RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest)
+RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest,
+                       std::uint32_t sets)
     : stride_(static_cast<std::uint32_t>(whole_lines(plan.most_ghosts * sizeof(engine::RankSlot)) /
                                          sizeof(engine::RankSlot))),
       layout_{word_bytes, 0, 0},
@@ -79,7 +80,7 @@ RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const R
       ranks_(ranks.group->count()) {
   const auto count = static_cast<std::size_t>(ranks.group->count());
   layout_.ghosts = layout_.sums + whole_lines(2 * count * widest * sizeof(engine::RankSlot));
-  layout_.end = layout_.ghosts + std::size_t{2} * stride_ * sizeof(engine::RankSlot);
+  layout_.end = layout_.ghosts + std::size_t{sets} * stride_ * sizeof(engine::RankSlot);
   window_ = open_window(context, ranks, layout_.end);
   ranks::agree(*ranks.group, [&] {
     empty_slots();
@@ -125,6 +126,8 @@ void RankMemory::upload_links(const Context& context, const KrylovRanks& ranks, 
                                 sums_.data(),
                                 lost_.data(),
                                 0,
+                                0,
+                                0,
                                 0};
   links_ = engine::Array<engine::RankLinks>(context, std::span<const engine::RankLinks>(&links, 1));
 }
@@ -140,6 +143,25 @@ void RankMemory::upload_sent(const Context& context, const RankPlan& plan) {
   targets_ = engine::Array<engine::RankSlot*>(context, targets);
 }
 
+void RankMemory::list_ahead(const Context& context, const RankPlan& plan, std::size_t rows) {
+  constexpr std::size_t bits = 32;
+  std::vector<RankPlan::Sent> sent = plan.sent;
+  std::vector<Index> begin(rows + 1, 0);
+  std::vector<std::uint32_t> any(rows / bits + 1, 0U);
+  std::vector<engine::RankSlot*> targets;
+  std::ranges::stable_sort(sent, {}, &RankPlan::Sent::row);
+  for (const RankPlan::Sent& one : sent) {
+    const auto row = static_cast<std::size_t>(one.row);
+    ++begin[row + 1];
+    any[row / bits] |= 1U << (row % bits);
+    targets.push_back(slots_of(one.to, 2) + one.ghost);
+  }
+  for (std::size_t row = 0; row < rows; ++row) begin[row + 1] += begin[row];
+  any_ahead_ = engine::Array<std::uint32_t>(context, any);
+  ahead_begin_ = engine::Array<Index>(context, begin);
+  ahead_targets_ = engine::Array<engine::RankSlot*>(context, targets);
+}
+
 Halo RankMemory::halo() const {
   Halo halo;
   halo.slots = slots_of(rank_, 0);
@@ -148,6 +170,9 @@ Halo RankMemory::halo() const {
   halo.sends = sends_;
   halo.sent_rows = sent_rows_.data();
   halo.targets = targets_.data();
+  halo.any_ahead = any_ahead_.data();
+  halo.ahead_begin = ahead_begin_.data();
+  halo.ahead_targets = ahead_targets_.data();
   halo.links = links_.data();
   return halo;
 }

@@ -35,9 +35,12 @@ struct RankPlan {
 /// The memory that a rank's loops have in common with those of the others. It outlives the loops.
 class RankMemory {
  public:
-  /// widest: numbers that a stage adds up, in all its slices. Collective. @throws Unsupported where the ranks' memory
-  /// cannot be reached
-  RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest);
+  /// widest: numbers that a stage adds up, in all its slices. sets: of slots for elements. Collective. @throws
+  /// Unsupported where the ranks' memory cannot be reached
+  RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest,
+             std::uint32_t sets = 2);
+  /// For elements that are sent ahead of a product, which has sets of slots of its own: of a rank with so many rows.
+  void list_ahead(const Context& context, const RankPlan& plan, std::size_t rows);
   RankMemory(const RankMemory&) = delete;
   RankMemory& operator=(const RankMemory&) = delete;
   ~RankMemory() = default;
@@ -45,7 +48,7 @@ class RankMemory {
   /// Without its entries.
   [[nodiscard]] Halo halo() const;
   [[nodiscard]] int rank() const { return rank_; }
-  /// Those for elements of a rank's ghosts, in one of the two sets.
+  /// Those for elements of a rank's ghosts, in one of the sets.
   [[nodiscard]] engine::RankSlot* slots_of(int rank, std::uint32_t set) const {
     return reinterpret_cast<engine::RankSlot*>(base(rank) + layout_.ghosts) + std::size_t{set} * stride_;
   }
@@ -80,6 +83,9 @@ class RankMemory {
   engine::Array<engine::RankLinks> links_;
   engine::Array<Index> sent_rows_;
   engine::Array<engine::RankSlot*> targets_;
+  engine::Array<std::uint32_t> any_ahead_;
+  engine::Array<Index> ahead_begin_;
+  engine::Array<engine::RankSlot*> ahead_targets_;
   std::unique_ptr<ranks::Watch> watch_;
 };
 

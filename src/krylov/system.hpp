@@ -40,23 +40,40 @@ struct Halo {
   const std::uint32_t* any = nullptr;  ///< a bit a row: whether it has such entries
   const Index* column = nullptr;       ///< numbers of ghosts
   const double* value = nullptr;
-  engine::RankSlot* slots = nullptr;  ///< of ghosts, [set][ghost]
+  engine::RankSlot* slots = nullptr;  ///< of ghosts, [set][ghost]; behind those of products two sets for what is ahead
   std::uint32_t stride = 0;           ///< slots of a set, on all ranks
   std::uint32_t ghosts = 0;
-  std::uint32_t sends = 0;                     ///< elements that other ranks need
-  const Index* sent_rows = nullptr;            ///< their rows here
-  engine::RankSlot* const* targets = nullptr;  ///< where they go, in set 0
-  engine::RankLinks* links = nullptr;          ///< null: there is one rank
+  std::uint32_t sends = 0;                           ///< elements that other ranks need
+  const Index* sent_rows = nullptr;                  ///< their rows here
+  engine::RankSlot* const* targets = nullptr;        ///< where they go, in set 0
+  const std::uint32_t* any_ahead = nullptr;          ///< a bit a row: whether other ranks need its element
+  const Index* ahead_begin = nullptr;                ///< of each row: where its targets begin, and the end
+  engine::RankSlot* const* ahead_targets = nullptr;  ///< in the first of the sets for what is ahead
+  engine::RankLinks* links = nullptr;                ///< null: there is one rank
 
-  /// What one of `size` workers has of a row. Waits for the elements.
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  /// What one of `size` workers has of a row. Waits for the elements. of: what the product multiplies by; where it has
+  /// of_ghost(ghost), that knows the element.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const Of& of) const {
     double sum = 0.0;
     if ((any[row / 32U] >> (row % 32U) & 1U) == 0U) return sum;  // most rows: two offsets of each would take longer
     const Offset end = begin[row + 1];
     Offset e = begin[row] + rank;
-    engine::RankSlot* const arrived = slots + begin_of(links->send_set);
-    for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
+    if constexpr (requires { of.of_ghost(Index{}); }) {
+      for (; e < end; e += size) sum += value[e] * of.of_ghost(column[e]);
+    } else {
+      engine::RankSlot* const arrived = slots + begin_of(links->send_set);
+      for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
+    }
     return sum;
+  }
+  /// Ahead of the stage that needs it: an element of this rank, to all that have it as a ghost, and one of a ghost.
+  TASKDAG_TASK void send_ahead(std::uint32_t row, std::uint32_t set, double element) const {
+    if ((any_ahead[row / 32U] >> (row % 32U) & 1U) == 0U) return;
+    for (Index k = ahead_begin[row]; k < ahead_begin[row + 1]; ++k) ahead_targets[k][begin_of(set)].put(element);
+  }
+  [[nodiscard]] TASKDAG_TASK engine::RankSlot& ahead_slot(Index ghost) const {
+    return slots[begin_of(2U + links->ahead_set) + static_cast<std::size_t>(ghost)];
   }
   [[nodiscard]] TASKDAG_TASK bool exchanges() const { return sends + ghosts > 0; }
   /// Where a set of slots begins.
@@ -88,7 +105,7 @@ struct System {
     if (block > 1) return row_of_blocks(row, rank, size, of);
     double sum =
         sum_of_row<2>(begin[row], begin[row + 1], {{column, distance}, static_cast<Index>(row)}, value, rank, size, of);
-    if (halo.begin != nullptr) sum += halo.part(row, rank, size);
+    if (halo.begin != nullptr) sum += halo.part(row, rank, size, of);
     return sum;
   }
   /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.

@@ -110,6 +110,43 @@ TEST_P(KrylovRanks, GuessIsTaken) {
   }
 }
 
+/// CG sends elements ahead of the product that needs them: what no product has needed does not come to the next solve,
+/// however a loop has ended, and whether it is another one.
+TEST_P(KrylovRanks, WhatIsSentAheadIsTakenOnce) {
+  CsrMatrix a = grid(14);
+  const Vector b = rhs_of(a);
+  for (const bool definite : {true, false}) {
+    for (std::size_t i = 0; i < 10 && !definite; ++i) {
+      for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e)
+        if (a.col_indices[e] == static_cast<Index>(i)) a.values[e] = -a.values[e];
+    }
+    for (const With with : {With::nothing, With::diagonal, With::factor}) {
+      if (with == With::factor && !definite) continue;
+      SCOPED_TRACE(name_of(with));
+      const auto thrown = on_ranks(a, even_cut(a.rows, 3), [&](Rank& rank, const RankGroup&) {
+        rank.precondition(with);
+        rank.make({.method = KrylovMethod::cg});
+        const Vector zero(b.size(), 0.0);
+        Vector x = zero;
+        const KrylovOutcome first = rank.solve(b, x, false, {.relative = 1e-9});
+        EXPECT_EQ(first.converged(), definite) << static_cast<int>(first.reason);
+        for (std::int64_t limit = 0; limit < 5; ++limit) {
+          x = zero;
+          static_cast<void>(rank.solve(b, x, limit % 2 == 1, {.relative = 1e-9, .iterations = limit}));
+          if (limit == 3) rank.krylov().set_null_space(false, {});
+          x = zero;
+          const KrylovOutcome again = rank.solve(b, x, limit % 2 == 0, {.relative = 1e-9});
+          EXPECT_EQ(again.reason, first.reason);
+          EXPECT_EQ(again.norms, first.norms);
+        }
+      });
+      for (const std::exception_ptr& one : thrown) {
+        if (one) std::rethrow_exception(one);
+      }
+    }
+  }
+}
+
 /// Factors of each rank's own rows: other mathematics than one factor, but the solution is the same.
 TEST_P(KrylovRanks, BlocksOfRanksAreFactored) {
   const CsrMatrix a = grid(30);

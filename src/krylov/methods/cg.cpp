@@ -3,6 +3,10 @@
 // An iteration: w = A p with the direction p made on the way, in the stage that needs it, and pᵀ w; then x, r, and with
 // a diagonal preconditioner also z = M⁻¹ r and the sums of the test. Another preconditioner comes after that, and the
 // sums after it. As PETSc's KSPCG of type symmetric.
+//
+// On several ranks elements of z go to other ranks as soon as they are made, while the sums are added up: so they are
+// there when the product begins, and p of ghosts is made from them as that of own rows. What has been sent is taken
+// once: by the stage that changes x, or, after a loop has ended, at the begin of the next one.
 #include <cmath>
 
 #include "krylov/run.hpp"
@@ -17,7 +21,8 @@ struct CgScalars {
   double curvature;  ///< pᵀ A p
   double alpha;      ///< 0 once the loop has ended: the stages after that leave x alone
   double beta;
-  std::uint32_t parity;  ///< which of the two p is the direction of the iteration before
+  std::uint32_t parity;   ///< which of the two p is the direction of the iteration before
+  std::uint32_t goes_on;  ///< on several ranks: no product has ended the loop
 };
 
 struct CgData {
@@ -29,15 +34,26 @@ struct CgData {
   double* w;
   double* even;  ///< directions: p of even iterations, and of odd ones
   double* odd;
+  double* ghost_even;  ///< of ghosts
+  double* ghost_odd;
   KrylovNorm norm;
   bool large;
 
   [[nodiscard]] TASKDAG_TASK CgData at(const Column& column) const {
-    return {loop.at(column), system,          column.of(scalars, 1), column.of(r), column.of(z),
-            column.of(w),    column.of(even), column.of(odd),        norm,         large};
+    return {loop.at(column), system,         column.of(scalars, 1),
+            column.of(r),    column.of(z),   column.of(w),
+            column.of(even), column.of(odd), nullptr,
+            nullptr,         norm,           large};
   }
   /// An array of both would have to stand in memory, to be looked into by a number.
   [[nodiscard]] TASKDAG_TASK double* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
+  [[nodiscard]] TASKDAG_TASK double* ghost_p(std::uint32_t parity) const {
+    return parity == 0 ? ghost_even : ghost_odd;
+  }
+  /// Whether ranks send each other elements of z.
+  [[nodiscard]] TASKDAG_TASK bool on_ranks() const { return system.halo.links != nullptr; }
+  /// Tasks of the stage that changes x: ghosts come after the rows.
+  [[nodiscard]] TASKDAG_TASK std::uint32_t rows_and_ghosts() const { return system.rows + system.halo.ghosts; }
 };
 
 TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0; }
@@ -47,11 +63,18 @@ struct CgTerms {
   System system;
   double* z;
   bool of_r;  ///< the norm is that of r
+  bool sends;
+  std::uint32_t set;  ///< another rank may not have taken yet what is in the other one
   explicit TASKDAG_TASK CgTerms(const CgData& d)
-      : system(d.system), z(d.z), of_r(d.norm == KrylovNorm::unpreconditioned) {}
+      : system(d.system),
+        z(d.z),
+        of_r(d.norm == KrylovNorm::unpreconditioned),
+        sends(d.on_ranks() && d.scalars->goes_on != 0),
+        set(sends ? 1U - d.system.halo.links->ahead_set : 0U) {}
   TASKDAG_TASK void add(std::uint32_t i, double r, double* sum) const {
     if (system.fused()) z[i] = system.scaled(i, r);
     const double now = z[i];
+    if (sends) system.halo.send_ahead(i, set, now);
     sum[0] += now * r;
     sum[1] += of_r ? r * r : now * now;
   }
@@ -68,6 +91,10 @@ TASKDAG_TASK inline void finish_iteration(const CgData& d, const double* sum) {
   Control c = d.loop.read();
   CgScalars s = *d.scalars;
   if (c.reason != 0) return;
+  if (d.on_ranks()) {
+    d.system.halo.links->ahead_set = 1U - d.system.halo.links->ahead_set;
+    d.system.halo.links->has_ahead = 1;
+  }
   if (c.iterations == 0) d.loop.keep(c, 0.0, 0.0);
   d.loop.take_norm(c, norm_from(d.norm, sum));
   s.rz_before = s.rz;
@@ -114,21 +141,51 @@ TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
   } else if (curvature == 0.0 || changed) {
     end_with(c, KrylovReason::indefinite_matrix);
   }
+  s.goes_on = c.reason == 0 ? 1U : 0U;
   if (c.reason != 0) s.alpha = 0.0;
   d.loop.keep(c, s.alpha, s.beta);
   *d.scalars = s;
   d.loop.write_within(c);
 }
 
+/// The same of a ghost, whose z has been sent ahead.
+TASKDAG_TASK inline double direction_of_ghost(const CgData& d, Index ghost, std::uint32_t parity_before) {
+  const Halo& halo = d.system.halo;
+  const double z = halo.links->wait_for(halo.ahead_slot(ghost));
+  return direction(z, d.scalars->beta, d.ghost_p(parity_before)[ghost]);
+}
+
+/// Before the first product: what has been sent ahead to a loop that has ended.
+struct CgTakeUnused {
+  static constexpr const char* name = "cg take unused";
+  CgData d;
+  TASKDAG_TASK void execute(std::uint32_t ghost, double* /*sum*/) const {
+    const Halo& halo = d.system.halo;
+    if (halo.links->has_ahead == 0) return;
+    engine::RankSlot& slot = halo.ahead_slot(static_cast<Index>(ghost));
+    static_cast<void>(halo.links->wait_for(slot));
+    slot.clear();
+  }
+  TASKDAG_TASK void finish(const double* /*sum*/) const {
+    d.system.halo.links->has_ahead = 0;
+    d.scalars->goes_on = 1;
+  }
+};
+
 /// An element of the direction of this iteration.
 struct CgDirectionOf {
+  const CgData* d;
   double beta;
   const double* z;
   const double* p;
-  explicit TASKDAG_TASK CgDirectionOf(const CgData& d) : beta(d.scalars->beta), z(d.z), p(d.p(d.scalars->parity)) {}
+  explicit TASKDAG_TASK CgDirectionOf(const CgData& data)
+      : d(&data), beta(data.scalars->beta), z(data.z), p(data.p(data.scalars->parity)) {}
   template <class Number>
   [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
     return direction(z[i], beta, p[i]);
+  }
+  [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const {
+    return direction_of_ghost(*d, ghost, d->scalars->parity);
   }
 };
 
@@ -165,11 +222,23 @@ struct CgProduct {
   static constexpr const char* name = "cg product";
   static constexpr int sums = 1;
   CgData d;
+  struct Direction {
+    const CgData* d;
+    const double* p;
+    template <class Number>
+    [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+      return p[i];
+    }
+    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const {
+      return direction_of_ghost(*d, ghost, d->scalars->parity);
+    }
+  };
   struct Worker {
     System system;
+    const CgData* d;
     const double* p;
     double* w;
-    [[nodiscard]] TASKDAG_TASK Elements operand() const { return {p}; }
+    [[nodiscard]] TASKDAG_TASK Direction operand() const { return {d, p}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
       return system.product_part(row, rank, size, operand());
@@ -179,19 +248,25 @@ struct CgProduct {
       sum[0] += p[row] * product;
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, d.p(1U - d.scalars->parity), d.w}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, &d, d.p(1U - d.scalars->parity), d.w}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
 };
 
 /// What changes x and r.
 struct CgChange {
+  bool applies;  ///< the loop goes on
   double alpha;
   const double* p;
   const double* w;
   double* x;
   double* r;
   explicit TASKDAG_TASK CgChange(const CgData& d)
-      : alpha(d.scalars->alpha), p(d.p(d.scalars->parity)), w(d.w), x(d.loop.control->x), r(d.r) {}
+      : applies(d.on_ranks() ? d.scalars->goes_on != 0 : d.scalars->alpha != 0.0),
+        alpha(d.scalars->alpha),
+        p(d.p(d.scalars->parity)),
+        w(d.w),
+        x(d.loop.control->x),
+        r(d.r) {}
   /// @returns the new r
   TASKDAG_TASK double at(std::uint32_t i) const {
     x[i] += alpha * p[i];
@@ -201,17 +276,32 @@ struct CgChange {
   }
 };
 
+/// p of a ghost, which the product has needed.
+TASKDAG_TASK inline void keep_ghost(const CgData& d, std::uint32_t ghost) {
+  const std::uint32_t parity = d.scalars->parity;
+  const auto g = static_cast<Index>(ghost);
+  d.ghost_p(parity)[g] = direction_of_ghost(d, g, 1U - parity);
+  d.system.halo.ahead_slot(g).clear();
+}
+
 /// x and r, before a preconditioner that is applied apart.
 struct CgStep {
   static constexpr const char* name = "cg step";
   CgData d;
   struct Worker {
     CgChange change;
+    std::uint32_t rows;
+    const CgData*
+        d;  ///< for ghosts alone, which several columns have none of: a column's stage does not outlast worker()
     TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-      if (change.alpha != 0.0) static_cast<void>(change.at(i));
+      if (!change.applies) return;
+      if (i < rows)
+        static_cast<void>(change.at(i));
+      else
+        keep_ghost(*d, i - rows);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d)}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), d.system.rows, &d}; }
 };
 
 /// x, r, z and the sums.
@@ -222,11 +312,16 @@ struct CgStepAndSums {
   struct Worker {
     CgChange change;
     CgTerms terms;
+    const CgData* d;
     TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-      if (change.alpha != 0.0) terms.add(i, change.at(i), sum);
+      if (!change.applies) return;
+      if (i < terms.system.rows)
+        terms.add(i, change.at(i), sum);
+      else
+        keep_ghost(*d, i - terms.system.rows);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d)}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d), &d}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
 
@@ -250,10 +345,13 @@ struct Cg {
     d.w = work.vector();
     d.even = work.vector();
     d.odd = work.vector();
+    d.ghost_even = work.make<double>(input.system.halo.ghosts);
+    d.ghost_odd = work.make<double>(input.system.halo.ghosts);
     return d;
   }
   template <class Flow>
   static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
+    if (d.on_ranks()) flow.stage(CgTakeUnused{d}, d.system.halo.ghosts);
     first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.r, d.z);
     if (!d.system.fused()) precondition(flow, d.system, calls, d.r, d.z);
     flow.stage(CgSums{d}, d.system.rows);
@@ -263,15 +361,15 @@ struct Cg {
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     if (d.large) {
       flow.stage(CgDirection{d}, d.system.rows);
-      multiply(flow, d.system, CgProduct{d});
+      flow.stage(CgProduct{d}, d.system.rows);
     } else if constexpr (!of_several<Flow>) {
-      multiply(flow, d.system, CgDirectionAndProduct{d});
+      flow.stage(CgDirectionAndProduct{d}, d.system.rows);
     }
     if (d.system.fused()) {
-      flow.stage(CgStepAndSums{d}, d.system.rows);
+      flow.stage(CgStepAndSums{d}, d.rows_and_ghosts());
       return;
     }
-    flow.stage(CgStep{d}, d.system.rows);
+    flow.stage(CgStep{d}, d.rows_and_ghosts());
     precondition(flow, d.system, calls, d.r, d.z);
     flow.stage(CgSums{d}, d.system.rows);
   }

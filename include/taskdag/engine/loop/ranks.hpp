@@ -72,6 +72,8 @@ struct RankLinks {
   std::uint32_t* const* lost;  ///< of each rank: a word; other than 0: a rank is lost
   std::uint32_t sum_set;       ///< that is next
   std::uint32_t send_set;      ///< of elements that are sent next, or now
+  std::uint32_t ahead_set;     ///< of elements that have been sent ahead of the stage that needs them
+  std::uint32_t has_ahead;     ///< whether there are such
 
   [[nodiscard]] TASKDAG_TASK RankSlot& sum_slot(std::uint32_t at, std::uint32_t from, std::uint32_t number) const {
     return sums[at][(std::size_t{sum_set} * count + from) * widest + number];
