@@ -53,8 +53,9 @@ enum class Consolidate {
 
 /// -pc_taskdag_across: what a preconditioner on several ranks is of.
 enum class Across {
-  off,  ///< of each rank's own rows and columns
-  on    ///< of the whole matrix
+  off,        ///< of each rank's own rows and columns
+  automatic,  ///< what a model expects to be the faster one
+  on          ///< of the whole matrix
 };
 
 /// Where the blocks of block Jacobi come from.

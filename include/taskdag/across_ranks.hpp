@@ -110,6 +110,14 @@ class TASKDAG_API RankFactor {
   /// Whether there is to be another attempt. zero_pivot: whether any rank has met one (FactorStatus::last_row).
   bool again(bool zero_pivot);
 
+  /// What attempts go by: the options, what the next one adds to the diagonal, the diagonal entry of the first row.
+  [[nodiscard]] const FactorOptions& options() const;
+  [[nodiscard]] double shift_amount() const;
+  [[nodiscard]] int shifts() const;  ///< attempts that a shift has made anew
+  [[nodiscard]] double first_diagonal() const;
+  /// ICC and DIC: for each entry (i, k) below the diagonal of an own row the place of (k, i); else empty.
+  [[nodiscard]] std::span<const Offset> mirror() const;
+
   /// One value an entry, those of ghosts the caller's to write.
   [[nodiscard]] double* values();
   [[nodiscard]] const RankRows& pattern() const;
@@ -122,6 +130,51 @@ class TASKDAG_API RankFactor {
   /// before their colour; ghosts are 0 at first.
   void solve_upper_transposed(Index first, Index last, double* x) const;
   void solve_lower_transposed(Index first, Index last, double* x) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Entries of ghosts' rows in the order of RankRows: the rank that has each of them in a row of its own, and its place
+/// there.
+struct GhostEntries {
+  std::span<const int> rank;
+  std::span<const Offset> entry;
+};
+
+/// What RankElimination takes beside the factor's pattern.
+struct EliminationInput {
+  std::span<const Offset> own;    ///< of the matrix' entries in columns of own rows, in its order: place in the pattern
+  std::span<const Offset> outer;  ///< of those in other columns
+  GhostEntries ghosts;
+  double patience_s = 60.0;  ///< how long a rank waits for another one before it gives up
+};
+
+/// The numeric phase of RankFactor where the ranks reach each other's memory: they write entries of rows into it, so
+/// that there is no message. In memory of the backend.
+/// Protocol: take(); begin() of the factor, with null for the values; run() while again() of the factor.
+class TASKDAG_API RankElimination {
+ public:
+  /// `colours`: RankOrder's. Collective. @throws InvalidInput; Unsupported where the ranks' memory cannot be reached
+  RankElimination(const Context& context, const RankFactor& factor, std::span<const Index> colours,
+                  const RankGroup& group, const EliminationInput& input);
+  ~RankElimination();
+  RankElimination(const RankElimination&) = delete;
+  RankElimination& operator=(const RankElimination&) = delete;
+
+  /// Copies the matrix' values, arrays in memory of the backend. Waits for it.
+  void take(const double* own, const double* outer, Stream stream);
+  /// Some of those in the pattern's order, to host memory.
+  void copy_taken(Offset first, std::span<double> to) const;
+  /// An attempt by all ranks, as the factor's options and its shift are now. Waits for it.
+  /// @returns RankFactor::status() but for amount and number of its shifts. @throws RankLost
+  FactorStatus run(const RankFactor& factor, Stream stream);
+  /// Of own rows' entries, in memory of the backend; to host memory.
+  [[nodiscard]] const double* values() const;
+  void copy_values(std::span<double> to) const;
+  /// Called where this rank leaves the numeric phase by an error, so that the others need not wait for it.
+  void lose() noexcept;
 
  private:
   class Impl;
@@ -144,8 +197,9 @@ class TASKDAG_API RankSweeps final : public LinearMap {
   RankSweeps(const Context& context, const RankRows& rows, const RankOrder& order, const KrylovRanks& ranks);
   ~RankSweeps() override;
 
-  /// RankFactor::values() after a numeric phase, in host memory. Waits for the device. @pre no application is at work
-  void load(const double* values);
+  /// Values of own rows, from the inverse pivots on those of the upper factor: RankElimination::values(), or such an
+  /// array in host memory. Waits for the device. @pre no application is at work
+  void load(const double* values, MemorySpace space, Stream stream);
   /// y = U⁻¹ L⁻¹ x for the rank's own rows, arrays in memory of the backend. All ranks apply it, or none. Asynchronous
   /// on CUDA. Where another rank is waited for in vain it gives NaN.
   void apply(const double* x, double* y, Stream stream) override;
@@ -178,6 +232,11 @@ class TASKDAG_API RankSor {
   /// Own rows [first, last) of one colour in a pass: Triangle::lower through ascending colours, upper descending ones.
   /// b: own rows; x: own rows, then ghosts. Nothing is thrown.
   void pass(Triangle direction, PassStart start, Index first, Index last, const double* b, double* x);
+
+  /// Two passes, forwards from zero and backwards after it, are a factor for RankSweeps: (E + L)(E + U) but for a
+  /// diagonal. First 1 / E of own rows, which ghosts need, too; then the factor's values in the pattern's order.
+  void inverse_diagonals(double* inverse) const;
+  void symmetric_factor(const double* inverse, double* values) const;
 
   [[nodiscard]] const RankRows& pattern() const;
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "across/messages.hpp"
+#include "across/waves.hpp"
 #include "mat/indices.hpp"
 #include "shared_error.hpp"
 #include "taskdag/across_ranks.hpp"
@@ -294,6 +295,22 @@ void sort_rows(const Units& units, Index rows, const PetscInt* users, bool block
   if (blocks) numbering.blocks.push_back(rows);
 }
 
+/// By wave, of one wave in the matrix' order, by one thread: rows of a wave may be coupled.
+void sort_waves(Index rows, Numbering& numbering) {
+  std::vector<Index>& order = numbering.order;
+  order.resize(at(rows));
+  std::iota(order.begin(), order.end(), 0);
+  const auto wave = [&](Index row) { return numbering.colour[at(row)]; };
+  std::ranges::stable_sort(order, {}, wave);
+  numbering.place.resize(at(rows));
+  for (Index p = 0; p < rows; ++p) numbering.place[at(order[at(p)])] = p;
+  for (Index c = 0; c < numbering.colours; ++c)
+    numbering.begins.push_back(static_cast<Index>(std::ranges::lower_bound(order, c, {}, wave) - order.begin()));
+  numbering.begins.push_back(rows);
+  numbering.inner.assign(numbering.begins.begin() + 1, numbering.begins.end());
+  numbering.blocks = numbering.begins;
+}
+
 }  // namespace
 
 PetscErrorCode read_own_pattern(Mat matrix, OwnPattern* pattern) {
@@ -335,7 +352,8 @@ Index Numbering::find_ghost(PetscInt global) const {
   return found != ghosts.end() && *found == global ? static_cast<Index>(found - ghosts.begin()) : -1;
 }
 
-PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, const OwnBlocks* blocks, Numbering* numbering) {
+PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, RowOrder order, const OwnBlocks* blocks,
+                           Numbering* numbering) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(matrix));
   PetscLayout layout = nullptr;
@@ -353,7 +371,18 @@ PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, const OwnBlock
   PetscCall(PetscSFCreate(comm, numbering->forest.out()));
   PetscCall(PetscSFSetGraphLayout(numbering->forest, layout, static_cast<PetscInt>(numbering->ghosts.size()), nullptr,
                                   PETSC_OWN_POINTER, numbering->ghosts.data()));
+  numbering->row_order = order;
   PetscCall(exchange_words(comm, pattern, graph, blocks, *numbering, &words));
+  if (order == RowOrder::of_the_matrix) {
+    const CsrPattern of_rows{pattern.rows, pattern.rows + static_cast<Index>(numbering->ghosts.size()),
+                             graph.offsets.data(), graph.neighbours.data()};
+    PetscCall(find_waves(comm, of_rows, pattern.first, numbering));
+    PetscCall(guarded(comm, [&] {
+      numbering->sequence = std::move(words.sequence);
+      sort_waves(pattern.rows, *numbering);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(guarded(comm, [&] { units = make_units(pattern, std::move(graph), blocks != nullptr, words); }));
   PetscCall(find_colours(comm, units, pattern.rows, numbering));
   PetscCall(PetscSFComputeDegreeBegin(numbering->forest, &users));

@@ -34,6 +34,12 @@ struct OwnBlocks {
   std::shared_ptr<const RowBlocks> blocks;          ///< of positions; null on a rank without rows
 };
 
+/// In which order all ranks take the rows.
+enum class RowOrder {
+  by_colours,    ///< of rows, or of blocks
+  of_the_matrix  ///< as they are numbered, in waves (waves.hpp), which take the place of colours
+};
+
 /// What a rank knows of the order. Rows and ghosts stand in the matrix' order here.
 struct Numbering {
   std::vector<PetscInt> ghosts;    ///< global numbers, ascending: columns of own rows, and rows with own columns
@@ -41,6 +47,7 @@ struct Numbering {
   std::vector<PetscInt> sequence;  ///< of own rows, then of ghosts: which comes first among rows of one colour
   std::vector<Index> colour;       ///< the same
   Index colours = 0;               ///< on all ranks
+  RowOrder row_order = RowOrder::by_colours;
   std::vector<Index>
       place;  ///< of own rows by colour, of one colour first the blocks with rows that are ghosts elsewhere
   std::vector<Index> order;   ///< row at each place
@@ -53,6 +60,7 @@ struct Numbering {
 };
 
 /// `blocks`: on all ranks or null: each row is one. Collective; memory that one rank lacks is an error on all.
-PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, const OwnBlocks* blocks, Numbering* numbering);
+PetscErrorCode number_rows(Mat matrix, const OwnPattern& pattern, RowOrder order, const OwnBlocks* blocks,
+                           Numbering* numbering);
 
 }  // namespace taskdag::petsc

@@ -80,7 +80,7 @@ PetscErrorCode fetch_rows(MPI_Comm comm, const Numbering& numbering, const RankR
 
 }  // namespace
 
-/// Colour and sequence say where a column stands in a row.
+/// Colour and sequence say where a column stands in a row; in the matrix' order the sequence alone, as on one rank.
 void RankPart::sort_entries(const OwnPattern& pattern) {
   struct Entry {
     Index colour;
@@ -89,6 +89,7 @@ void RankPart::sort_entries(const OwnPattern& pattern) {
     Offset entry;
   };
   std::vector<Entry> row;
+  const bool by_colours = numbering_.row_order == RowOrder::by_colours;
   target_.resize(pattern.columns.size());
   values_.resize(pattern.columns.size());
   pattern_.rows = rows_;
@@ -101,7 +102,8 @@ void RankPart::sort_entries(const OwnPattern& pattern) {
       const PetscInt global = pattern.columns[at(e)];
       const bool own = pattern.owns(global);
       const Index j = own ? static_cast<Index>(global - first_) : rows_ + numbering_.find_ghost(global);
-      row.push_back({numbering_.colour[at(j)], numbering_.sequence[at(j)], own ? numbering_.place[at(j)] : j, e});
+      row.push_back({by_colours ? numbering_.colour[at(j)] : 0, numbering_.sequence[at(j)],
+                     own ? numbering_.place[at(j)] : j, e});
     }
     std::ranges::sort(row, {}, [](const Entry& entry) { return std::pair(entry.colour, entry.sequence); });
     for (const Entry& entry : row) {
@@ -138,6 +140,8 @@ PetscErrorCode RankPart::take_ghost_rows(const OwnPattern& pattern, MPI_Comm com
                                              : rows_ + ghost);
         colour.push_back(numbering_.colour[at(rows_ + g)]);
         from.push_back(fetched.from[at(e)]);
+        ghost_rank_.push_back(static_cast<int>(fetched.from[at(e)].rank));
+        ghost_entry_.push_back(static_cast<Offset>(fetched.from[at(e)].index));
       }
       pattern_.offsets.push_back(checked_offset(static_cast<std::int64_t>(pattern_.columns.size()), "a rank's rows"));
     }
@@ -162,14 +166,14 @@ PetscErrorCode RankPart::make_element_messages(MPI_Comm comm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RankPart::take(Mat matrix, GhostRows wanted, const OwnBlocks* blocks) {
+PetscErrorCode RankPart::take(Mat matrix, GhostRows wanted, RowOrder order, const OwnBlocks* blocks) {
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(matrix));
   OwnPattern pattern;
   Held<Mat> aij;
   PetscCall(as_aij(matrix, &aij));
   PetscCall(share_error(comm, read_own_pattern(aij, &pattern)));
-  PetscCall(number_rows(aij, pattern, blocks, &numbering_));
+  PetscCall(number_rows(aij, pattern, order, blocks, &numbering_));
   rows_ = pattern.rows;
   first_ = pattern.first;
   PetscCall(guarded(comm, [&] { sort_entries(pattern); }));
@@ -178,6 +182,10 @@ PetscErrorCode RankPart::take(Mat matrix, GhostRows wanted, const OwnBlocks* blo
   if (wanted == GhostRows::all) PetscCall(take_ghost_rows(pattern, comm));
   pattern_.ghosts = ghosts();
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void RankPart::list_places(const RankRows& rows, std::vector<Offset>& own, std::vector<Offset>& outer) const {
+  for (const Offset place : target_) (rows.columns[at(place)] < rows_ ? own : outer).push_back(place);
 }
 
 PetscErrorCode RankPart::read_values(Mat matrix) {

@@ -28,10 +28,15 @@ struct ColourRange {
 /// The part of one rank. All functions that take an object of PETSc are collective.
 class RankPart {
  public:
-  /// Takes the pattern. `blocks`: as number_rows(). What one rank alone meets is an error on all.
-  PetscErrorCode take(Mat matrix, GhostRows wanted, const OwnBlocks* blocks);
+  /// Takes the pattern. `order`, `blocks`: as number_rows(). What one rank alone meets is an error on all.
+  PetscErrorCode take(Mat matrix, GhostRows wanted, RowOrder order, const OwnBlocks* blocks);
   /// The pattern for RankFactor or RankSor, which takes it out of here.
   RankRows take_rows() { return std::move(pattern_); }
+
+  /// Where the matrix' entries in columns of own rows are in that pattern, `rows`, in the matrix' order, and those in
+  /// other columns; where entries of ghosts' rows come from.
+  void list_places(const RankRows& rows, std::vector<Offset>& own, std::vector<Offset>& outer) const;
+  [[nodiscard]] GhostEntries ghost_entries() const { return {ghost_rank_, ghost_entry_}; }
 
   /// The values of own rows in the order of that pattern, which stay here, of a matrix with the same pattern.
   PetscErrorCode read_values(Mat matrix);
@@ -91,6 +96,8 @@ class RankPart {
   RankRows pattern_;
   std::vector<Offset> target_;  ///< of each entry of own rows as the matrix has them: its place in the pattern
   std::vector<double> values_;
+  std::vector<int> ghost_rank_;  ///< of each entry of ghosts' rows
+  std::vector<Offset> ghost_entry_;
   ColourMessages elements_;
   ColourMessages entries_;
 };

@@ -237,10 +237,10 @@ SETTINGS = [
     Setting("-pc_taskdag_consolidate_ranks", integer(0), "consolidate.ranks", FACTORS, EXPERT,
             "Largest number of ranks whose blocks are put together; 0: all that share", "PCTaskDAG{}ConsolidateRanks", "ranks",
             own="PetscInt = 0", test=("2", "-1")),
-    Setting("-pc_taskdag_across", word("off", "on"), "across", ALL, EXPERT,
+    Setting("-pc_taskdag_across", word("off", "auto", "on"), "across", ALL, EXPERT,
             "On several ranks: whether a preconditioner is of the whole matrix (on), its rows in an order by colours over all "
-            "ranks, with a message between ranks after each colour, or of each rank's own rows and columns; for ilu and icc "
-            "without fill, dilu, dic and sor",
+            "ranks, with a message between ranks after each colour, of each rank's own rows and columns, or what a model "
+            "expects to be faster (auto); for ilu and icc without fill, dilu, dic and sor",
             "PCTaskDAG{}Across", "mode", own="Across = Across::off", test=("on", "no_such"),
             note="Iterations do not grow with the ranks, and each costs more messages. In the ordering taskdag_color, which "
                  "is taken unless the other one is asked for, the preconditioner is the same on any number of ranks; in "

@@ -14,7 +14,7 @@ namespace taskdag::petsc {
 namespace {
 
 /// How long a rank waits for those that need not be there any more, beyond what the cycle waits.
-constexpr double a_moment_s = 5.0;
+constexpr double short_wait_s = 5.0;
 
 }  // namespace
 
@@ -175,7 +175,7 @@ PetscErrorCode CycleOfPc::run_with_others(Vec b, Vec x) {
       if (lost) throw Error("another rank of this cycle has ended or does not answer");
     });
   const double patience_s = hierarchy_.ranks().patience_s;
-  ran = ranks_.share_with_those_left(ran, lost ? a_moment_s : patience_s + a_moment_s);
+  ran = ranks_.share_with_those_left(ran, lost ? short_wait_s : patience_s + short_wait_s);
   if (static_cast<int>(ran) != 0) unfinished_ = true;
   if (static_cast<int>(ran) != 0) PetscCall(drop());
   PetscCall(ran);

@@ -3,15 +3,16 @@
 #include <cmath>
 #include <limits>
 
-#include "across/ranks.hpp"
 #include "boundary.hpp"
-#include "fresh_number.hpp"
-#include "mat/arrays.hpp"
+#include "mat/indices.hpp"
+#include "mat/matrix_source.hpp"
+#include "mat/off_diagonal.hpp"
 #include "options.hpp"
 #include "pc/across.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/types.hpp"
 #include "shared_error.hpp"
+#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -24,9 +25,6 @@ class FactorAcross final : public AcrossRanks {
   PetscErrorCode update(Mat matrix, bool error_if_failure) override;
   PetscErrorCode apply(Apply part, Vec b, Vec x) override;
   using AcrossRanks::apply;
-  PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override;
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override { sweeps_->apply(b, x, stream); }
-  [[nodiscard]] LinearMap* map_over_ranks() override { return sweeps_ ? &*sweeps_ : nullptr; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;
 
@@ -35,36 +33,27 @@ class FactorAcross final : public AcrossRanks {
   [[nodiscard]] bool diagonal_only() const {
     return settings_.type == PC_TASKDAG_DILU || settings_.type == PC_TASKDAG_DIC;
   }
+  [[nodiscard]] const RankRows& pattern() const override { return factor_->pattern(); }
+  void make_more() override;
+  PetscErrorCode load_sweeps() override;
+  PetscErrorCode take_on_device(Mat block);
   PetscErrorCode begin();
+  PetscErrorCode eliminate();
+  PetscErrorCode eliminate_by_messages();
   PetscErrorCode run_attempts();
+  void fetch_factor();
   PetscErrorCode find_outcome(FactorStatus* status, PetscInt* row) const;
   PetscErrorCode report(const FactorStatus& status, PetscInt row, bool error_if_failure);
-  PetscErrorCode choose_place();
-  PetscErrorCode make_sweeps();
-  PetscErrorCode prepare_sweeps();
-  /// On host threads messages are faster.
-  [[nodiscard]] bool wants_sweeps() const { return on_device() && settings_.backend.wanted != Backend::host; }
-  [[nodiscard]] PetscLogDouble flops() const {
-    return 2.0 * static_cast<PetscLogDouble>(factor_->pattern().own_entries());
-  }
-  PetscErrorCode apply_on_device(Vec b, Vec x);
   PetscErrorCode solve(Apply part);
   PetscErrorCode solve_transposed();
   PetscErrorCode sweep(Triangle side);
   void scale(bool by_inverse);
 
   std::optional<RankFactor> factor_;
-  double shift_ = 0.0;  ///< of the last numeric phase, and how often it was shifted
-  int shifts_ = 0;
-
-  // Sweeps on the GPU through the ranks' memory, which are made when they are first of use.
-  CommRanks ranks_;
-  std::optional<BackendChoice> place_;
-  std::optional<RankSweeps> sweeps_;
-  Reason refused_;       ///< why there are none
-  bool asked_ = false;   ///< whether they have been tried
-  bool loaded_ = false;  ///< whether they have the numbers of this factor
-  std::uint64_t launches_ = 0;
+  FactorStatus status_;                         ///< of this rank in the last numeric phase
+  std::optional<RankElimination> elimination_;  ///< where sweeps are on the GPU: there is the numeric phase, too
+  MatrixSource source_;                         ///< for it
+  bool fetched_ = false;                        ///< whether factor_ has the numbers that it has made
 };
 
 PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
@@ -75,27 +64,28 @@ PetscErrorCode FactorAcross::analyse(Mat matrix, bool error_if_failure) {
     const FactorOptions options = options_of_factor(settings_.factor, kind(), diagonal_only(), settings_.sweeps);
     factor_.emplace(backend_->context, part_->take_rows(), options);
   }));
-  if (settings_.backend.wanted == Backend::cuda) {
-    if (wants_sweeps()) PetscCall(make_sweeps());
-    PetscCheck(sweeps_, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "-pc_taskdag_across on cannot work on the GPU as -pc_taskdag_backend cuda asks for: %s",
-               refused_.given() ? refused_.text() : "the matrix is in host memory");
-  }
+  PetscCall(make_sweeps());
+  entries_copied_ = entries_copied_ && !elimination_;
+  if (elimination_) PetscCall(share_error(whole_.comm(), source_.inspect(matrix, false)));
   PetscCall(update(matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorAcross::update(Mat /*matrix*/, bool error_if_failure) {
+PetscErrorCode FactorAcross::update(Mat matrix, bool error_if_failure) {
   PetscFunctionBegin;
   FactorStatus status;
   PetscInt row = -1;
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(whole_.get())));
   loaded_ = false;
-  PetscCall(take_values());
+  fetched_ = false;
+  if (elimination_)
+    PetscCall(share_error(whole_.comm(), take_on_device(matrix)));
+  else
+    PetscCall(take_values());
   PetscCall(begin());
   PetscCall(run_attempts());
-  PetscCall(log_flops(false, static_cast<PetscLogDouble>(part_->rows())));
+  PetscCall(log_flops(elimination_.has_value(), static_cast<PetscLogDouble>(part_->rows())));
   PetscCall(find_outcome(&status, &row));
   PetscCall(report(status, row, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,31 +95,86 @@ PetscErrorCode FactorAcross::update(Mat /*matrix*/, bool error_if_failure) {
 PetscErrorCode FactorAcross::begin() {
   PetscFunctionBegin;
   constexpr double kNone = -std::numeric_limits<double>::infinity();
-  const Index first = part_->place_of_first();
-  const auto diagonal = [&] { return part_->values()[factor_->pattern().diagonals[static_cast<std::size_t>(first)]]; };
-  std::array<double, 2> most = {factor_->dominance(part_->values()), first < 0 ? kNone : diagonal()};
+  std::array<double, 2> most = {0.0, kNone};  // dominance, the first diagonal entry
+  PetscCall(guarded(whole_.comm(), [&] {
+    const Index first = part_->place_of_first();
+    const Offset diagonal = first < 0 ? -1 : pattern().diagonals[at(first)];
+    const bool looks = !elimination_ || factor_->options().shift == ShiftType::positive_definite;
+    std::vector<double> taken;
+    if (elimination_ && looks) {
+      taken.resize(at(pattern().own_entries()));
+      elimination_->copy_taken(0, taken);
+    }
+    if (looks) most[0] = factor_->dominance(elimination_ ? taken.data() : part_->values());
+    if (diagonal < 0) return;
+    if (elimination_)
+      elimination_->copy_taken(diagonal, {&most[1], 1});
+    else
+      most[1] = part_->values()[diagonal];
+  }));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, whole_.comm()));
   factor_->set_pivoting(settings_.factor.shift_amount, settings_.factor.zero_pivot);
-  factor_->begin(part_->values(), most[0], most[1]);
+  factor_->begin(elimination_ ? nullptr : part_->values(), most[0], most[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On the GPU. Who has lost another rank does not wait for it again.
+PetscErrorCode FactorAcross::eliminate() {
+  PetscFunctionBegin;
+  Stream stream;
+  bool lost = false;
+  constexpr double a_moment_s = 1.0;
+  const double longest_s = 2.0 * EliminationInput{}.patience_s;
+  PetscCall(current_stream(&stream));
+  const PetscErrorCode ran = guarded([&] {
+    try {
+      status_ = elimination_->run(*factor_, stream);
+    } catch (const RankLost&) {
+      lost = true;
+      throw;
+    } catch (...) {
+      elimination_->lose();
+      throw;
+    }
+  });
+  PetscCall(ranks_.share_with_those_left(ran, lost ? a_moment_s : longest_s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// By messages, on host threads.
+PetscErrorCode FactorAcross::eliminate_by_messages() {
+  PetscFunctionBegin;
+  double* const values = factor_->values();
+  double* const of_ghosts = values + pattern().own_entries();
+  factor_->load();
+  PetscCall(part_->sweep(Triangle::lower, part_->entries(), values, of_ghosts, false,
+                         [&](Index first, Index last) { factor_->factor(first, last); }));
+  status_ = factor_->status();
+  status_.shifts -= factor_->shifts();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorAcross::run_attempts() {
   PetscFunctionBegin;
   std::array<int, 2> met{};  // a zero pivot, a matrix that is not definite; on any rank
-  double* const values = factor_->values();
-  double* const of_ghosts = values + factor_->pattern().own_entries();
   do {
-    factor_->load();
-    PetscCall(part_->sweep(Triangle::lower, part_->entries(), values, of_ghosts, false,
-                           [&](Index first, Index last) { factor_->factor(first, last); }));
-    const FactorStatus status = factor_->status();
-    met = {status.last_row >= 0 ? 1 : 0, status.outcome == FactorOutcome::not_definite ? 1 : 0};
+    if (elimination_)
+      PetscCall(eliminate());
+    else
+      PetscCall(eliminate_by_messages());
+    met = {status_.last_row >= 0 ? 1 : 0, status_.outcome == FactorOutcome::not_definite ? 1 : 0};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, met.data(), 2, MPI_INT, MPI_MAX, whole_.comm()));
   } while (met[1] == 0 && factor_->again(met[0] == 1));
-  shift_ = factor_->status().shift_amount;
-  shifts_ = factor_->status().shifts;
+  status_.shift_amount = factor_->shift_amount();
+  status_.shifts += factor_->shifts();
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// To host memory, for what is done there.
+void FactorAcross::fetch_factor() {
+  if (!elimination_ || fetched_) return;
+  elimination_->copy_values({factor_->values(), at(pattern().own_entries())});
+  fetched_ = true;
 }
 
 /// The outcome on all ranks is that of the first row in the order by colours: others come of it. `row`: by its number
@@ -138,7 +183,7 @@ PetscErrorCode FactorAcross::find_outcome(FactorStatus* status, PetscInt* row) c
   PetscFunctionBegin;
   constexpr int kNone = std::numeric_limits<int>::max();
   constexpr int kOutcomes = 4;
-  *status = factor_->status();
+  *status = status_;
   // A matrix that is not definite comes before all, in one colour zero pivots before what is not finite.
   const int colour = status->ok() || status->outcome == FactorOutcome::not_definite
                          ? -1
@@ -220,92 +265,67 @@ PetscErrorCode FactorAcross::solve(Apply part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A GPU on all ranks, or a reason why not.
-PetscErrorCode FactorAcross::choose_place() {
+/// The numbers of the factor are there.
+PetscErrorCode FactorAcross::load_sweeps() {
   PetscFunctionBegin;
-  PetscCall(ranks_.take(whole_.comm()));
-  if (!ranks_.on_one_node()) refused_.set("the ranks are not all on one node");
-  if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscErrorCode chosen = choose_backend(settings_.backend, {part_->rows(), true}, &place_);
-  if (static_cast<int>(chosen) == 0 && place_->context.backend() != Backend::cuda)
-    refused_.set("a rank works on host threads");
-  PetscCall(agree(whole_.comm(), chosen, &refused_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode FactorAcross::make_sweeps() {
-  PetscFunctionBegin;
-  KrylovRanks ranks;
-  asked_ = true;
-  PetscCall(choose_place());
-  if (refused_.given()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(guarded(whole_.comm(), [&] {
-    ranks.group = &ranks_;
-    ranks.ghosts.assign(part_->ghost_numbers().begin(), part_->ghost_numbers().end());
-  }));
-  PetscCall(ranks_.work(whole_.comm(), [&] {
-    try {
-      sweeps_.emplace(place_->context, factor_->pattern(), part_->order(), ranks);
-    } catch (const Unsupported& error) {
-      refused_.set(error.what());
-    }
-  }));
-  launches_ = fresh_number();
-  vectors_stay_ = sweeps_.has_value();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode FactorAcross::prepare_sweeps() {
-  PetscFunctionBegin;
-  if (!asked_) PetscCall(make_sweeps());
-  if (sweeps_ && !loaded_) {
-    PetscCall(guarded(whole_.comm(), [&] { sweeps_->load(factor_->values()); }));
-    loaded_ = true;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Also on ranks without rows, since all apply it together.
-PetscErrorCode FactorAcross::prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) {
-  PetscFunctionBegin;
-  if (!factor_ || error_ != MAT_FACTOR_NOERROR || !wants_sweeps()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(prepare_sweeps());
-  if (sweeps_) *use = {.backend = &*place_, .flops = flops(), .launches = launches_};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode FactorAcross::apply_on_device(Vec b, Vec x) {
-  PetscFunctionBegin;
-  EventScope event;
-  Arrays arrays;
   Stream stream;
-  PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
   PetscCall(current_stream(&stream));
-  PetscCall(open_arrays(b, x, true, &arrays));
-  PetscCall(PetscLogGpuTimeBegin());
-  const PetscErrorCode applied = guarded([&] { sweeps_->apply(arrays.b, arrays.x, stream); });
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(close_arrays(b, x, &arrays));
-  PetscCall(applied);
-  PetscCall(log_flops(true, flops()));
+  PetscCall(guarded(whole_.comm(), [&] { sweeps_->load(elimination_->values(), MemorySpace::device, stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void FactorAcross::make_more() {
+  std::vector<Offset> own;
+  std::vector<Offset> outer;
+  part_->list_places(pattern(), own, outer);
+  elimination_.emplace(place_->context, *factor_, part_->order().colours, ranks_,
+                       EliminationInput{own, outer, part_->ghost_entries()});
+}
+
+/// Values that lie where the elimination reads them: as lent, or a copy.
+PetscErrorCode FactorAcross::take_on_device(Mat block) {
+  PetscFunctionBegin;
+  Mat outside = nullptr;
+  const PetscScalar* outer = nullptr;
+  PetscInt outer_count = 0;
+  Stream stream;
+  PetscCall(current_stream(&stream));
+  PetscCall(outside_part(whole_, &outside, nullptr));
+  PetscCall(source_.open(block, true));
+  if (outside) {
+    MatInfo info;
+    PetscCall(MatGetInfo(outside, MAT_LOCAL, &info));
+    outer_count = static_cast<PetscInt>(info.nz_used);
+    PetscCall(MatSeqAIJGetArrayRead(outside, &outer));
+  }
+  const PetscErrorCode taken = guarded([&] {
+    const engine::Array<double> of_others(place_->context, std::span<const double>(outer, at(outer_count)));
+    const double* values = source_.view().values;
+    engine::Array<double> copy;
+    if (source_.space() == MemorySpace::host) {
+      copy =
+          engine::Array<double>(place_->context, std::span<const double>(values, at(source_.view().pattern.entries())));
+      values = copy.data();
+    }
+    elimination_->take(values, of_others.data(), stream);
+  });
+  if (outside) PetscCall(MatSeqAIJRestoreArrayRead(outside, &outer));
+  PetscCall(source_.close());
+  PetscCall(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorAcross::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
+  bool by_sweeps = false;
   PetscCheck(factor_, PetscObjectComm(reinterpret_cast<PetscObject>(b)), PETSC_ERR_ARG_WRONGSTATE,
              "TaskDAG has no factor to apply: the last set-up has failed");
-  if (part == Apply::full && wants_sweeps()) PetscCall(prepare_sweeps());
-  bool of_b = true;  // without rows, as those of others
-  bool of_x = true;
-  if (part_->rows() > 0) {
-    PetscCall(in_device_memory(b, &of_b));
-    PetscCall(in_device_memory(x, &of_x));
-  }
-  if (sweeps_ && part == Apply::full && of_b && of_x) {
-    PetscCall(apply_on_device(b, x));
+  if (part == Apply::full) PetscCall(choose_sweeps(b, x, &by_sweeps));
+  if (by_sweeps) {
+    PetscCall(apply_by_sweeps(b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(guarded(whole_.comm(), [&] { fetch_factor(); }));
   PetscCall(with_host_arrays(b, x, flops(), [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
     PetscFunctionBegin;
     part_->sort(from, work_.data());
@@ -322,29 +342,24 @@ PetscErrorCode FactorAcross::view(const RankViewer& viewer) const {
   PetscCall(view_part(viewer, static_cast<std::size_t>(entries)));
   PetscCall(view_shift(viewer.viewer, settings_.factor, kind()));
   if (!factor_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (sweeps_)
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  applied on the GPU, through the ranks' memory\n"));
-  else if (refused_.given())
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  applied by messages: %s\n", refused_.text()));
+  PetscCall(view_sweeps(viewer.viewer, "factored and applied"));
   if (takes_scaled_shift(settings_.factor, kind())) {
-    if (shift_ > 0.0) PetscCall(view_scaled_shift(viewer.viewer, shift_, shifts_ + 1));
-  } else if (shifts_ > 0) {
-    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted %d times, by %g in the end\n", shifts_, shift_));
+    if (status_.shift_amount > 0.0)
+      PetscCall(view_scaled_shift(viewer.viewer, status_.shift_amount, status_.shifts + 1));
+  } else if (status_.shifts > 0) {
+    PetscCall(PetscViewerASCIIPrintf(viewer.viewer, "  shifted %d times, by %g in the end\n", status_.shifts,
+                                     status_.shift_amount));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FactorAcross::reset() {
   PetscFunctionBegin;
-  PetscCall(guarded([&] { sweeps_.reset(); }));
-  place_.reset();
-  refused_ = {};
-  asked_ = false;
-  loaded_ = false;
-  factor_.reset();
-  shift_ = 0.0;
-  shifts_ = 0;
+  PetscCall(guarded([&] { elimination_.reset(); }));
+  PetscCall(source_.reset());
   PetscCall(forget());
+  factor_.reset();
+  status_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

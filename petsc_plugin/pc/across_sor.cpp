@@ -22,6 +22,8 @@ class SorAcross final : public AcrossRanks {
 
  private:
   [[nodiscard]] const SorSettings& own() const { return settings_.sor; }
+  [[nodiscard]] const RankRows& pattern() const override { return sor_->pattern(); }
+  PetscErrorCode load_sweeps() override;
   PetscErrorCode run(PetscInt iterations, bool from_zero);
   PetscErrorCode pass(Triangle direction, PassStart start, bool tells_last);
 
@@ -37,6 +39,13 @@ PetscErrorCode SorAcross::analyse(Mat matrix, bool error_if_failure) {
     sor_.emplace(backend_->context, part_->take_rows(), own().omega, own().shift);
     right_.resize(static_cast<std::size_t>(part_->rows()));
   }));
+  // Other passes need elements of both triangles at once, which sweeps through the ranks' memory do not exchange.
+  const bool as_factor =
+      to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 && own().local_iterations == 1;
+  PetscCheck(
+      as_factor || settings_.backend.wanted != Backend::cuda, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "-pc_taskdag_across on works on the GPU for one symmetric sweep of SOR: -pc_taskdag_backend cannot be cuda");
+  if (as_factor) PetscCall(make_sweeps());
   PetscCall(update(matrix, error_if_failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,6 +55,7 @@ PetscErrorCode SorAcross::update(Mat /*matrix*/, bool error_if_failure) {
   EventScope event;
   PetscCall(event.begin(events().numeric, reinterpret_cast<PetscObject>(whole_.get())));
   error_ = MAT_FACTOR_NOERROR;
+  loaded_ = false;
   PetscCall(take_values());
   const FactorStatus status = sor_->load(part_->values());
   if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,16 +119,38 @@ PetscErrorCode SorAcross::iterate(Vec b, Vec x, PetscInt iterations, bool from_z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SorAcross::load_sweeps() {
+  PetscFunctionBegin;
+  Stream stream;
+  std::vector<double> values;
+  PetscCall(current_stream(&stream));
+  PetscCall(guarded(whole_.comm(), [&] {
+    values.resize(static_cast<std::size_t>(pattern().own_entries()));
+    sor_->inverse_diagonals(work_.data());
+  }));
+  PetscCall(part_->sweep(Triangle::lower, part_->elements(), work_.data(), ghosts_of(work_.data()), true,
+                         [](Index, Index) {}));
+  sor_->symmetric_factor(work_.data(), values.data());
+  PetscCall(guarded(whole_.comm(), [&] { sweeps_->load(values.data(), MemorySpace::host, stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SorAcross::apply(Apply part, Vec b, Vec x) {
   PetscFunctionBegin;
+  bool by_sweeps = false;
   PetscCall(check_transposed_sor(part, own().sweep, whole_));
-  PetscCall(iterate(b, x, 1, true));
+  if (sor_) PetscCall(choose_sweeps(b, x, &by_sweeps));
+  if (by_sweeps)
+    PetscCall(apply_by_sweeps(b, x));
+  else
+    PetscCall(iterate(b, x, 1, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SorAcross::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   PetscCall(view_part(viewer, static_cast<std::size_t>(sor_ ? sor_->pattern().own_entries() : 0)));
+  PetscCall(view_sweeps(viewer.viewer, "applied"));
   PetscCall(view_sor(viewer.viewer, own()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -75,6 +75,7 @@ struct Data {
   PetscErrorCode unread = PETSC_SUCCESS;           ///< why the options could not be read, which the next set-up tells
   Eisenstat eisenstat;
   InnerMg inner_mg;
+  AcrossChoice across;                   ///< what -pc_taskdag_across auto has led to
   std::optional<PatternState> analysed;  ///< what the preconditioner was set up with
   bool repeat_numbers = false;           ///< where that is still there, the next set-up needs no analysis
   MatState numbers_of;                   ///< the matrix as it was at the last set-up
@@ -89,13 +90,17 @@ const PcType& type_of(PC pc) { return *find_type(data_of(pc).settings.type); }
 
 MPI_Comm comm_of(PC pc) { return PetscObjectComm(reinterpret_cast<PetscObject>(pc)); }
 
+bool works_across(const Data& data) {
+  return data.settings.across == Across::on || (data.settings.across == Across::automatic && data.across.whole);
+}
+
 PetscErrorCode make_preconditioner(PC pc) {
   PetscFunctionBegin;
   Data& data = data_of(pc);
   if (data.preconditioner) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] {
     std::unique_ptr<Preconditioner> made =
-        data.settings.across == Across::on ? make_across(data.settings) : type_of(pc).make(data.settings);
+        works_across(data) ? make_across(data.settings) : type_of(pc).make(data.settings);
     if (data.settings.consolidate.mode != Consolidate::off) made = consolidate(std::move(made), data.settings);
     data.preconditioner = std::move(made);
   }));
@@ -206,12 +211,25 @@ PetscErrorCode set_up_eisenstat(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// -pc_taskdag_across auto: another choice than that of the set-up before needs another preconditioner.
+PetscErrorCode settle_across(PC pc) {
+  PetscFunctionBegin;
+  Data& data = data_of(pc);
+  AcrossChoice choice;
+  if (data.settings.across != Across::automatic) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(choose_across(pc->pmat, data.settings, &choice));
+  if (choice.whole != data.across.whole) PetscCall(reset(pc));
+  data.across = choice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Whatever fails on one rank alone is shared before the next collective call.
 PetscErrorCode make_ready(PC pc) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
   PatternState state;
   bool analysed = false;
+  PetscCall(settle_across(pc));
   PetscCall(share_error(comm_of(pc), prepare(pc, &matrix, &state)));
   PetscCall(find_analysis(pc, state, &analysed));
   PetscCall(share_error(comm_of(pc), take_matrix(pc, matrix, analysed)));
@@ -487,6 +505,10 @@ PetscErrorCode view_text(PC pc, PetscViewer viewer) {
                                      data_of(pc).settings.eisenstat_scaling == TransformScaling::symmetric
                                          ? "E^1/2 (E + L)^-1 A (E + U)^-1 E^1/2"
                                          : "(E + L)^-1 A (E + U)^-1"));
+  const AcrossChoice& across = data_of(pc).across;
+  if (data_of(pc).settings.across == Across::automatic && across.reason.given())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  across ranks: %s, auto: %s\n", across.whole ? "yes" : "no",
+                                     across.reason.text()));
   PetscCall(data_of(pc).preconditioner->view({viewer, comm_of(pc)}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

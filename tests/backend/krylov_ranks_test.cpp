@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "support/effort.hpp"
 #include "support/thread_ranks.hpp"
@@ -328,15 +330,16 @@ struct Coloured {
   std::vector<Index> row_at;
 };
 
-Index colour_of(std::int64_t row, Index n) { return static_cast<Index>((row / n + row % n) % 2); }
+Index chequered(std::int64_t row, Index n) { return static_cast<Index>((row / n + row % n) % 2); }
 
-/// Of a grid of n² rows in two colours, or of some of its rows.
-Coloured coloured(const CsrMatrix& a, const Share& share, Index n) {
+using ColourOf = Index (*)(std::int64_t row, Index n);
+/// Of a grid of n² rows in some colours, or of some of its rows.
+Coloured coloured(const CsrMatrix& a, const Share& share, Index n, Index colours = 2, ColourOf colour_of = chequered) {
   const auto first = static_cast<std::int64_t>(share.first);
   const auto count = static_cast<Index>(share.end - share.first);
   Coloured c;
   std::vector<Index> place(static_cast<std::size_t>(count));
-  for (const Index colour : {0, 1}) {
+  for (Index colour = 0; colour < colours; ++colour) {
     for (Index i = 0; i < count; ++i) {
       if (colour_of(first + i, n) != colour) continue;
       place[static_cast<std::size_t>(i)] = static_cast<Index>(c.row_at.size());
@@ -401,7 +404,7 @@ TEST_P(KrylovRanks, SweepsCrossThem) {
       ranks.group = &group;
       ranks.ghosts = share.ghosts;
       RankSweeps sweeps(own_context(), c.rows, {c.colours, c.row_at}, ranks);
-      sweeps.load(c.values.data());
+      sweeps.load(c.values.data(), MemorySpace::host, {});
       Vector x = piece(b, share);
       Vector y(x.size());
       for (Vector& one : found) {
@@ -426,6 +429,219 @@ TEST_P(KrylovRanks, SweepsCrossThem) {
   }
 }
 
+/// Four colours, for nine points.
+Index in_squares(std::int64_t row, Index n) { return static_cast<Index>(2 * (row / n % 2) + row % n % 2); }
+
+/// What a rank takes for a numeric phase: its rows with those of ghosts, and the matrix' values.
+struct ToEliminate {
+  RankRows rows;
+  std::vector<Index> colours;
+  std::vector<double> own_values;    ///< of the matrix, in columns of own rows
+  std::vector<double> outer_values;  ///< in others
+  std::vector<Offset> own;           ///< places of these
+  std::vector<Offset> outer;
+  std::vector<int> owner;  ///< of each entry of a ghost's row, and its place there
+  std::vector<Offset> entry;
+
+  [[nodiscard]] EliminationInput input(double patience_s = 60.0) const {
+    return {own, outer, {owner, entry}, patience_s};
+  }
+  /// In the order of the pattern.
+  [[nodiscard]] std::vector<double> values() const {
+    std::vector<double> all(own.size() + outer.size());
+    for (std::size_t e = 0; e < own.size(); ++e) all[static_cast<std::size_t>(own[e])] = own_values[e];
+    for (std::size_t e = 0; e < outer.size(); ++e) all[static_cast<std::size_t>(outer[e])] = outer_values[e];
+    return all;
+  }
+};
+
+ToEliminate to_eliminate(const CsrMatrix& a, const std::vector<Index>& cut, int me, Index n) {
+  const auto at = [](auto i) { return static_cast<std::size_t>(i); };
+  const auto of_rank = [&](std::size_t r) {
+    const Share share = share_of(a, cut[r], cut[r + 1]);
+    return std::pair(share, coloured(a, share, n, 4, in_squares));
+  };
+  const auto [share, c] = of_rank(at(me));
+  ToEliminate result;
+  result.rows = c.rows;
+  result.colours = c.colours;
+  const auto global_of = [](const Share& s, const Coloured& from, Index column) {
+    return column < from.rows.rows ? static_cast<std::int64_t>(s.first) + from.row_at[static_cast<std::size_t>(column)]
+                                   : s.ghosts[static_cast<std::size_t>(column - from.rows.rows)];
+  };
+  const auto value_at = [&](std::int64_t i, std::int64_t j) {
+    const auto first = a.col_indices.begin() + a.row_offsets[at(i)];
+    const auto place = std::find(first, a.col_indices.begin() + a.row_offsets[at(i + 1)], j) - a.col_indices.begin();
+    return a.values[at(place)];
+  };
+  for (Index p = 0; p < c.rows.rows; ++p) {
+    for (Offset e = c.rows.offsets[at(p)]; e < c.rows.offsets[at(p + 1)]; ++e) {
+      const Index column = c.rows.columns[at(e)];
+      const double value = value_at(global_of(share, c, p), global_of(share, c, column));
+      (column < c.rows.rows ? result.own : result.outer).push_back(e);
+      (column < c.rows.rows ? result.own_values : result.outer_values).push_back(value);
+    }
+  }
+  for (const std::int64_t ghost : share.ghosts) {
+    const auto owner = at(std::ranges::upper_bound(cut, ghost) - cut.begin() - 1);
+    const auto [there, rows] = of_rank(owner);
+    const auto place =
+        at(std::ranges::find(rows.row_at, ghost - static_cast<std::int64_t>(there.first)) - rows.row_at.begin());
+    result.rows.diagonals.push_back(static_cast<Offset>(result.rows.columns.size()));
+    for (Offset e = rows.rows.diagonals[place]; e < rows.rows.offsets[place + 1]; ++e) {
+      const std::int64_t j = global_of(there, rows, rows.rows.columns[at(e)]);
+      const auto known = std::ranges::lower_bound(share.ghosts, j);
+      const bool mine = j >= static_cast<std::int64_t>(share.first) && j < static_cast<std::int64_t>(share.end);
+      if (!mine && (known == share.ghosts.end() || *known != j)) continue;
+      const auto own = std::ranges::find(c.row_at, j - static_cast<std::int64_t>(share.first)) - c.row_at.begin();
+      result.rows.columns.push_back(static_cast<Index>(mine ? own : c.rows.rows + (known - share.ghosts.begin())));
+      result.owner.push_back(static_cast<int>(owner));
+      result.entry.push_back(e);
+    }
+    result.rows.offsets.push_back(static_cast<Offset>(result.rows.columns.size()));
+  }
+  return result;
+}
+
+/// By the rows' numbers in the matrix, so that it does not depend on the ranks.
+using Factored = std::map<std::pair<std::int64_t, std::int64_t>, double>;
+
+TEST_P(KrylovRanks, EliminationsCrossThem) {
+  const Index n = 14;
+  CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = n, .ny = n, .nz = 1});
+  for (std::size_t e = 0; e < a.values.size(); ++e) a.values[e] += 1e-3 * static_cast<double>(e % 5);
+  const FactorOptions kinds[] = {{},
+                                 {.diagonal_only = true},
+                                 {.kind = FactorKind::ic, .shift = ShiftType::scaled},
+                                 {.kind = FactorKind::ic, .shift = ShiftType::positive_definite},
+                                 {.shift = ShiftType::inblocks, .shift_amount = 2.0, .zero_pivot = 25.5}};
+  for (const FactorOptions& options : kinds) {
+    const auto factor_on = [&](const std::vector<Index>& cut, bool by_ranks, std::vector<FactorStatus>& found) {
+      std::vector<std::vector<double>> values(cut.size() - 1);
+      found.resize(cut.size() - 1);
+      const auto thrown = on_ranks(a, cut, [&](Rank&, const RankGroup& group) {
+        const auto r = static_cast<std::size_t>(group.rank());
+        const ToEliminate all = to_eliminate(a, cut, group.rank(), n);
+        const Context context = own_context();
+        RankFactor factor(context, all.rows, options);
+        const std::vector<double> given = all.values();
+        factor.begin(given.data(), 1.0, 8.0);
+        const auto own = static_cast<std::size_t>(all.rows.own_entries());
+        if (!by_ranks) {  // one rank, on host threads
+          factor.load();
+          for (std::size_t c = 0; c + 1 < all.colours.size(); ++c) factor.factor(all.colours[c], all.colours[c + 1]);
+          found[r] = factor.status();
+          values[r].assign(factor.values(), factor.values() + own);
+          return;
+        }
+        RankElimination elimination(context, factor, all.colours, group, all.input());
+        elimination.take(all.own_values.data(), all.outer_values.data(), {});
+        std::vector<double> taken(own);
+        elimination.copy_taken(0, taken);
+        EXPECT_EQ(taken, given);
+        for (int times = 0; times < 3; ++times) found[r] = elimination.run(factor, {});
+        values[r].resize(own);
+        elimination.copy_values(values[r]);
+        EXPECT_TRUE(std::equal(values[r].begin(), values[r].end(), elimination.values()));
+      });
+      for (const std::exception_ptr& one : thrown) {
+        if (one) std::rethrow_exception(one);
+      }
+      Factored factored;
+      for (std::size_t r = 0; r + 1 < cut.size(); ++r) {
+        const Share share = share_of(a, cut[r], cut[r + 1]);
+        const Coloured c = coloured(a, share, n, 4, in_squares);
+        const auto global = [&](Index p) {
+          return p < c.rows.rows ? static_cast<std::int64_t>(share.first) + c.row_at[static_cast<std::size_t>(p)]
+                                 : share.ghosts[static_cast<std::size_t>(p - c.rows.rows)];
+        };
+        for (Index p = 0; p < c.rows.rows; ++p) {
+          for (auto e = static_cast<std::size_t>(c.rows.offsets[static_cast<std::size_t>(p)]);
+               e < static_cast<std::size_t>(c.rows.offsets[static_cast<std::size_t>(p) + 1]); ++e)
+            factored[{global(p), global(c.rows.columns[e])}] = values[r][e];
+        }
+      }
+      return factored;
+    };
+    std::vector<FactorStatus> expected;
+    const Factored alone = factor_on({0, a.rows}, false, expected);
+    for (const std::vector<Index>& cut :
+         {std::vector<Index>{0, a.rows}, even_cut(a.rows, 2), even_cut(a.rows, 3), {0, 0, 17, a.rows}}) {
+      std::vector<FactorStatus> found;
+      EXPECT_EQ(factor_on(cut, true, found), alone) << cut.size() - 1 << " ranks";
+      int shifts = 0;
+      for (const FactorStatus& one : found) {
+        EXPECT_EQ(one.outcome, expected[0].outcome);
+        shifts += one.shifts;
+      }
+      EXPECT_EQ(shifts, expected[0].shifts);
+    }
+  }
+}
+
+TEST_P(KrylovRanks, EliminationsFindBadPivots) {
+  const Index n = 10;
+  CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = n, .ny = n, .nz = 1});
+  const auto spoil = [&](Index row, double value) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(row)]);
+         e < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(row) + 1]); ++e) {
+      if (a.col_indices[e] == row) a.values[e] = value;
+    }
+  };
+  spoil(0, 0.0);  // of the first colour
+  spoil(a.rows - n, std::numeric_limits<double>::quiet_NaN());
+  const std::vector<Index> cut = even_cut(a.rows, 2);
+  const auto thrown = on_ranks(a, cut, [&](Rank&, const RankGroup& group) {
+    const ToEliminate all = to_eliminate(a, cut, group.rank(), n);
+    const Context context = own_context();
+    RankFactor factor(context, all.rows, {});
+    factor.begin(nullptr, 0.0, 0.0);
+    RankElimination elimination(context, factor, all.colours, group, all.input());
+    elimination.take(all.own_values.data(), all.outer_values.data(), {});
+    const FactorStatus status = elimination.run(factor, {});
+    EXPECT_EQ(status.outcome, group.rank() == 0 ? FactorOutcome::zero_pivot : FactorOutcome::non_finite);
+    EXPECT_TRUE(group.rank() != 0 || status.first_row == 0);
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+}
+
+TEST_P(KrylovRanks, EliminationsEndWhereARankDoesNotCome) {
+  const Index n = 8;
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = n, .ny = n, .nz = 1});
+  const std::vector<Index> cut = even_cut(a.rows, 2);
+  const auto thrown = on_ranks(a, cut, [&](Rank&, const RankGroup& group) {
+    const ToEliminate all = to_eliminate(a, cut, group.rank(), n);
+    const Context context = own_context();
+    RankFactor factor(context, all.rows, {});
+    factor.begin(nullptr, 0.0, 0.0);
+    RankElimination elimination(context, factor, all.colours, group, all.input(0.2));
+    elimination.take(all.own_values.data(), all.outer_values.data(), {});
+    if (group.rank() == 0) {
+      EXPECT_THROW(elimination.run(factor, {}), RankLost);
+    }
+    char mine = 0;
+    char both[2];
+    group.gather(&mine, 1, both);  // the other one's memory stays until here
+  });
+  for (const std::exception_ptr& one : thrown) EXPECT_FALSE(one);
+}
+
+TEST_P(KrylovRanks, WhatDoesNotFitAnEliminationIsRefusedByAll) {
+  const Index n = 8;
+  const CsrMatrix a = make_stencil({.stencil = Stencil::twenty_seven_point, .nx = n, .ny = n, .nz = 1});
+  const std::vector<Index> cut = even_cut(a.rows, 2);
+  for (const int wrong : {0, 1}) {
+    const auto thrown = on_ranks(a, cut, [&](Rank&, const RankGroup& group) {
+      ToEliminate all = to_eliminate(a, cut, group.rank(), n);
+      const RankFactor factor(own_context(), all.rows, {});
+      if (group.rank() == 1 && wrong == 0) all.own.pop_back();
+      if (group.rank() == 1 && wrong == 1) all.entry.front() = 1000000;  // of rank 0
+      const RankElimination elimination(own_context(), factor, all.colours, group, all.input());
+    });
+    for (const std::exception_ptr& one : thrown) EXPECT_TRUE(one);
+  }
+}
+
 TEST_P(KrylovRanks, SweepsEndWhereARankDoesNotCome) {
   const Index n = 12;
   const CsrMatrix a = grid(n);
@@ -437,7 +653,7 @@ TEST_P(KrylovRanks, SweepsEndWhereARankDoesNotCome) {
     ranks.ghosts = share.ghosts;
     ranks.patience_s = 0.2;
     RankSweeps sweeps(own_context(), c.rows, {c.colours, c.row_at}, ranks);
-    sweeps.load(c.values.data());
+    sweeps.load(c.values.data(), MemorySpace::host, {});
     const Vector b(share.end - share.first, 1.0);
     Vector x(b.size(), 0.0);
     if (group.rank() == 0) {

@@ -1,4 +1,6 @@
 // -pc_taskdag_across: the preconditioner of the whole matrix, whatever the number of ranks.
+#include <petscdmda.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,15 @@ const std::string kOn = kAcross;  // by colours
 const std::string kByBlocks = kAcross + "-pc_taskdag_ordering taskdag_bmc ";
 /// One rank with the whole matrix: what it is to be.
 const std::string kReference = kOurs + "-pc_taskdag_ordering taskdag_color ";
+
+struct Order {
+  std::string across;
+  std::string reference;
+  const char* view;
+};
+const Order kColours = {kOn, kReference, "across ranks: the whole matrix, by colours (taskdag_color); colours: "};
+const Order kNatural = {kAcross + "-pc_taskdag_ordering natural ", kOurs + "-pc_taskdag_ordering natural ",
+                        "across ranks: the whole matrix, in its order; waves: "};
 
 // Without restarts: these make a stagnating solve go another way by rounding.
 constexpr auto kGmres = "-ksp_type gmres -ksp_gmres_restart 300 ";
@@ -88,18 +99,18 @@ double difference(PC across, Mat a, PC reference, Mat whole, Application apply =
   return relative_difference(wx, wy);
 }
 
-void expect_same(const CsrMatrix& matrix, const Kind& kind) {
+void expect_same(const CsrMatrix& matrix, const Kind& kind, const Order& order = kColours) {
   SCOPED_TRACE(kind.name);
   const OwnedMat a = make_matrix(matrix);
   const OwnedMat whole = make_whole(matrix);
-  const OwnedPc ours = make_pc(a, kOn + kind.options);
-  const OwnedPc reference = make_local_pc(whole, kReference + kind.options);
-  const Solve one = solve(whole, words({kind.ksp, kReference, kind.options}));
-  const Solve all = solve(a, words({kind.ksp, kOn, kind.options}));
+  const OwnedPc ours = make_pc(a, order.across + kind.options);
+  const OwnedPc reference = make_local_pc(whole, order.reference + kind.options);
+  const Solve one = solve(whole, words({kind.ksp, order.reference, kind.options}));
+  const Solve all = solve(a, words({kind.ksp, order.across, kind.options}));
   EXPECT_EQ(static_cast<int>(all.code), 0) << all.message;
   EXPECT_EQ(all.reason, one.reason);
   EXPECT_EQ(all.failed, one.failed);
-  EXPECT_TRUE(shows(all, "across ranks: the whole matrix, by colours (taskdag_color); colours: ")) << all.view;
+  EXPECT_TRUE(shows(all, order.view)) << all.view;
   if (one.failed != PC_NOERROR) return;
   // Longer solves go apart by the rounding of their sums.
   if (one.iterations < 120) {
@@ -116,14 +127,72 @@ TEST(Across, IsWhatOneRankHas) {
   }
 }
 
+TEST(Across, InTheMatrixOrderIsWhatOneRankHas) {
+  for (const Kind& kind : kKinds) {
+    for (const CsrMatrix& matrix : {grid(), wind(), load("orsreg_1")}) {
+      if (!kind.symmetric || is_symmetric(matrix)) expect_same(matrix, kind, kNatural);
+    }
+  }
+}
+
+using OwnedDm = Owned<DM, DMDestroy>;
+
+/// Diffusion with wind, other numbers in each direction.
+void fill_star(DM boxes, Mat a) {
+  DMDALocalInfo info;
+  PETSC_OK(DMDAGetLocalInfo(boxes, &info));
+  const PetscInt ends[] = {info.mx, info.my, info.mz};
+  for (PetscInt k = info.zs; k < info.zs + info.zm; ++k) {
+    for (PetscInt j = info.ys; j < info.ys + info.ym; ++j) {
+      for (PetscInt i = info.xs; i < info.xs + info.xm; ++i) {
+        const MatStencil row = {k, j, i, 0};
+        const PetscScalar diagonal = 9.0;
+        PETSC_OK(MatSetValuesStencil(a, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
+        for (int direction = 0; direction < 6; ++direction) {
+          PetscInt place[] = {i, j, k};
+          PetscInt& moved = place[direction / 2];
+          moved += direction % 2 == 0 ? -1 : 1;
+          if (moved < 0 || moved >= ends[direction / 2]) continue;
+          const MatStencil column = {place[2], place[1], place[0], 0};
+          const PetscScalar value = -1.0 - 0.2 * direction;
+          PETSC_OK(MatSetValuesStencil(a, 1, &row, 1, &column, &value, INSERT_VALUES));
+        }
+      }
+    }
+  }
+  PETSC_OK(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PETSC_OK(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+}
+
+/// The boxes of a DMDA: the ranks' numbering lets each row come after the same neighbours as that of one rank.
+TEST(Across, BoxesTakeTheIterationsOfOneRank) {
+  const auto solve_boxes = [](MPI_Comm comm) {
+    OwnedDm boxes;
+    OwnedMat a;
+    EXPECT_EQ(static_cast<int>(DMDACreate3d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                                            DMDA_STENCIL_STAR, 12, 11, 10, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1,
+                                            1, nullptr, nullptr, nullptr, boxes.out())),
+              0);
+    EXPECT_EQ(static_cast<int>(DMSetUp(boxes)), 0);
+    EXPECT_EQ(static_cast<int>(DMCreateMatrix(boxes, a.out())), 0);
+    fill_star(boxes, a);
+    const Solve solved = solve(a, kNatural.across + "-pc_taskdag_type ilu " + kGmres + "-ksp_rtol 1e-8");
+    EXPECT_GT(solved.reason, 0);
+    return solved.iterations;
+  };
+  EXPECT_EQ(solve_boxes(PETSC_COMM_WORLD), solve_boxes(PETSC_COMM_SELF));
+}
+
 TEST(Across, SameBitsOnAnyNumberOfRanks) {
-  for (const CsrMatrix& matrix : {wind(), box(), load("orsreg_1")}) {
-    const OwnedMat a = make_matrix(matrix);
-    const OwnedMat whole = make_whole(matrix);
-    for (const Kind& kind : kKinds) {
-      if (kind.symmetric && !is_symmetric(matrix)) continue;
-      EXPECT_EQ(difference(make_pc(a, kOn + kind.options), a, make_local_pc(whole, kOn + kind.options), whole), 0.0)
-          << kind.name;
+  for (const Order& order : {kColours, kNatural}) {
+    for (const CsrMatrix& matrix : {wind(), box(), load("orsreg_1")}) {
+      const OwnedMat a = make_matrix(matrix);
+      const OwnedMat whole = make_whole(matrix);
+      for (const Kind& kind : kKinds) {
+        if (kind.symmetric && !is_symmetric(matrix)) continue;
+        const std::string options = order.across + kind.options;
+        EXPECT_EQ(difference(make_pc(a, options), a, make_local_pc(whole, options), whole), 0.0) << kind.name;
+      }
     }
   }
 }
@@ -286,6 +355,32 @@ TEST(Across, OtherApplicationsByBlocks) {
                                    make_pc(symmetric, blocks + kind.options + "-pc_taskdag_threads 2"), symmetric),
         0.0)
         << kind.name;
+}
+
+TEST(Across, AutoSaysWhatItExpects) {
+  const OwnedMat a = make_matrix(wind());
+  const std::string automatic = kOurs + "-pc_taskdag_across auto ";
+  const Solve solved = solve(a, automatic + kGmres + "-pc_taskdag_type ilu");
+  EXPECT_GT(solved.reason, 0);
+  // On few ranks own rows are expected to be the faster ones, whatever the matrix.
+  const char* const expected = ranks() == 1 ? "across ranks: no, auto: there is one rank"
+                                            : "across ranks: no, auto: each rank's own rows are expected to take 1.";
+  EXPECT_TRUE(shows(solved, expected)) << solved.view;
+  EXPECT_EQ(difference_of_applications(make_pc(a, automatic + "-pc_taskdag_type ilu"),
+                                       make_pc(a, kOurs + "-pc_taskdag_type ilu"), a),
+            0.0);
+  const struct {
+    const char* options;
+    const char* reason;
+  } cases[] = {{"-pc_taskdag_type jacobi", "auto: it is for the types ilu, icc, dilu, dic and sor"},
+               {"-pc_taskdag_type ilu -pc_factor_levels 1", "auto: it is for factors without fill"},
+               {"-pc_taskdag_type ilu -pc_taskdag_ordering rcm", "-pc_taskdag_ordering cannot be rcm"},
+               {"-pc_taskdag_type ilu -pc_taskdag_ordering natural", "auto: the order of the matrix is asked for"}};
+  for (const auto& [options, reason] : cases) {
+    const Solve refused = solve(a, automatic + kGmres + options);
+    EXPECT_GT(refused.reason, 0) << options;
+    EXPECT_TRUE(ranks() == 1 || shows(refused, reason)) << refused.view;
+  }
 }
 
 TEST(Across, RanksWithoutRows) {
@@ -520,7 +615,8 @@ TEST(Across, WhatDoesNotGoWithItIsRefused) {
                {"-pc_taskdag_type dilu -pc_taskdag_eisenstat", "neither with -pc_taskdag_eisenstat"},
                {"-pc_taskdag_schedule plan", "has one schedule"},
                {"-pc_taskdag_backend cuda", "the matrix is in host memory"},
-               {"-pc_taskdag_backend cuda -pc_taskdag_type sor", "works on host threads for SOR"},
+               {"-pc_taskdag_backend cuda -pc_taskdag_type sor", "the matrix is in host memory"},
+               {"-pc_taskdag_backend cuda -pc_taskdag_type sor -pc_sor_forward", "for one symmetric sweep of SOR"},
                {"-pc_taskdag_precision single", "no -pc_taskdag_precision single"}};
   for (const auto& [options, part] : cases) {
     const Solve refused = solve(a, kOn + options);

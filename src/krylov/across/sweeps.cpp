@@ -11,14 +11,10 @@
 
 #include "backends/ranks/agree.hpp"
 #include "base/index.hpp"
+#include "krylov/across/stages.hpp"
 #include "krylov/ranks.hpp"
 #include "taskdag/across_ranks.hpp"
-#include "taskdag/engine/loop/host.hpp"
 #include "taskdag/error.hpp"
-#if defined(__CUDACC__)
-#include "taskdag/engine/cuda/owners.cuh"
-#include "taskdag/engine/loop/cuda.cuh"
-#endif
 
 namespace taskdag {
 namespace krylov {
@@ -163,6 +159,15 @@ struct ColourSweep {
   }
 };
 
+/// Values of the factor, to where sweeps read them.
+struct LoadFactor {
+  static constexpr const char* name = "load a factor";
+  const double* values;
+  const Offset* source;
+  double* to;
+  TASKDAG_TASK void execute(std::uint32_t k, double* /*sum*/) const { to[k] = source[k] < 0 ? 0.0 : values[source[k]]; }
+};
+
 /// Empties the slots, and meets the other ranks.
 struct EndSweeps {
   static constexpr const char* name = "end of sweeps";
@@ -211,7 +216,7 @@ struct SideArrays {
   engine::Array<std::uint32_t> any_sent;
   engine::Array<Index> sent;
   engine::Array<engine::RankSlot*> targets;
-  std::vector<Offset> source;  ///< of each value: its entry of the factor, or −1
+  engine::Array<Offset> source;  ///< of each value: its entry of the factor, or −1
 };
 
 struct EntryRange {
@@ -246,18 +251,19 @@ void lay_out(const Context& context, const RankRows& rows, const Units& units, s
     b = static_cast<Offset>(total);
   }
   std::vector<Index> column(static_cast<std::size_t>(total) * lanes, -1);
-  side.source.assign(column.size(), -1);
+  std::vector<Offset> source(column.size(), -1);
   for_rows([&](std::size_t row, std::size_t lane, Index p) {
     std::size_t at_entry = static_cast<std::size_t>(begin[row]) * lanes + lane;
     const EntryRange entries = entries_of(rows, triangle, p);
     for (Offset e = entries.begin; e < entries.end; ++e, at_entry += lanes) {
       column[at_entry] = rows.columns[at(e)];
-      side.source[at_entry] = e;
+      source[at_entry] = e;
     }
   });
   side.begin = engine::Array<Offset>(context, begin);
   side.column = engine::Array<Index>(context, column);
   side.value = engine::Array<double>(context, column.size());
+  side.source = engine::Array<Offset>(context, source);
 }
 
 /// Ghosts that own rows have as columns on one side: what has to be sent to this rank.
@@ -312,29 +318,23 @@ class RankSweeps::Impl {
     });
   }
 
-  void load(const double* values) {
-    std::vector<double> gathered;
-    const auto gather = [&](const std::vector<Offset>& source, engine::Array<double>& array) {
-      gathered.resize(source.size());
-      for (std::size_t k = 0; k < source.size(); ++k) gathered[k] = source[k] < 0 ? 0.0 : values[at(source[k])];
-      array.upload(gathered);
+  void load(const double* values, MemorySpace space, Stream stream) {
+    if (space == MemorySpace::host && context_.backend() == Backend::cuda) {
+      const engine::Array<double> copy(context_, std::span<const double>(values, entries_));
+      return load(copy.data(), MemorySpace::device, stream);
+    }
+    const auto gather = [&](auto& flow, const engine::Array<Offset>& source, const engine::Array<double>& array) {
+      flow.stage(krylov::LoadFactor{values, source.data(), array.data()}, static_cast<std::uint32_t>(source.size()));
     };
-    for (krylov::SideArrays& side : sides_) gather(side.source, side.value);
-    gather(diagonals_, pivot_);
+    stages_->run(nullptr, stream, [&](auto& flow) {
+      for (const krylov::SideArrays& side : sides_) gather(flow, side.source, side.value);
+      gather(flow, diagonals_, pivot_);
+    });
+    stages_->wait(stream);
   }
 
   void apply(const double* b, double* x, Stream stream) {
-#if defined(__CUDACC__)
-    if (context_.backend() == Backend::cuda) {
-      const engine::detail::CurrentDevice current(context_.device());
-      const engine::LoopScratch scratch{tiles_.data(), arrivals_.data(), data_.links};
-      engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch, 1);
-      return run(flow, b, x);
-    }
-#endif
-    static_cast<void>(stream);
-    engine::HostFlow flow(context_, cut_, data_.links);
-    run(flow, b, x);
+    stages_->run(data_.links, stream, [&](auto& flow) { run(flow, b, x); });
   }
   [[nodiscard]] bool has_lost() const { return memory_->has_lost(); }
   void lose() const noexcept { memory_->lose(); }
@@ -354,13 +354,11 @@ class RankSweeps::Impl {
     row_at_ = engine::Array<Index>(context_, order.row_at);
     pivot_ = engine::Array<double>(context_, at(rows.rows));
     work_ = engine::Array<double>(context_, at(rows.rows));
-    tiles_ = engine::Array<double>(context_, most_tiles);
-    arrivals_ = engine::Array<std::uint32_t>(context_, 1);
-    diagonals_.assign(rows.diagonals.begin(), rows.diagonals.begin() + rows.rows);
+    stages_.emplace(context_, rows.rows);
+    diagonals_ = engine::Array<Offset>(context_, std::span(rows.diagonals).first(at(rows.rows)));
+    entries_ = at(rows.own_entries());
     krylov::lay_out(context_, rows, units, lanes_, Triangle::lower, sides_[0]);
     krylov::lay_out(context_, rows, units, lanes_, Triangle::upper, sides_[1]);
-    const int threads = rows.rows < least_of_a_thread * context_.threads() ? 1 : context_.threads();
-    cut_.assign(static_cast<std::size_t>(threads) + 1, 0);
   }
   template <class Needs>
   void upload_sent(const krylov::RankPlan& plan, const std::vector<Index>& place, int set, const Needs& needs) {
@@ -414,9 +412,6 @@ class RankSweeps::Impl {
     if (count_[c] > 0) flow.stage(krylov::ColourSweep<side>{data_, first_[c], b, x}, count_[c]);
   }
 
-  static constexpr Index least_of_a_thread = 2000;  ///< rows
-  static constexpr std::size_t most_tiles = 1056;   ///< of a stage
-
   Context context_;
   std::uint32_t lanes_;
   std::vector<std::uint32_t> first_;  ///< of each colour: its first unit
@@ -426,11 +421,10 @@ class RankSweeps::Impl {
   engine::Array<Index> row_at_;
   engine::Array<double> pivot_;
   engine::Array<double> work_;
-  engine::Array<double> tiles_;
-  engine::Array<std::uint32_t> arrivals_;
-  std::vector<Offset> diagonals_;
+  engine::Array<Offset> diagonals_;
+  std::size_t entries_ = 0;      ///< of own rows
   krylov::SideArrays sides_[2];  ///< lower, upper
-  std::vector<std::uint32_t> cut_;
+  std::optional<krylov::RankStages> stages_;
   std::optional<krylov::RankMemory> memory_;
   krylov::SweepData data_{};
 };
@@ -439,7 +433,7 @@ RankSweeps::RankSweeps(const Context& context, const RankRows& rows, const RankO
     : impl_(std::make_unique<Impl>(context, rows, order, ranks)) {}
 RankSweeps::~RankSweeps() = default;
 
-void RankSweeps::load(const double* values) { impl_->load(values); }
+void RankSweeps::load(const double* values, MemorySpace space, Stream stream) { impl_->load(values, space, stream); }
 void RankSweeps::apply(const double* x, double* y, Stream stream) { impl_->apply(x, y, stream); }
 bool RankSweeps::has_lost_rank() const { return impl_->has_lost(); }
 void RankSweeps::lose() noexcept { impl_->lose(); }

@@ -8,30 +8,12 @@
 #include "kernels/factor/host.hpp"
 #include "kernels/factor/ic/task.hpp"
 #include "kernels/factor/ilu/task.hpp"
+#include "kernels/factor/rank_tasks.hpp"
 #include "kernels/factor/shift.hpp"
 #include "solver/across/rows.hpp"
 
 namespace taskdag {
 namespace {
-
-/// The Pattern of the task bodies (kernels/factor/ilu/task.hpp and ic/task.hpp).
-struct TaskPattern {
-  static constexpr bool kInTurn = false;
-  const Offset* offsets;
-  const Offset* diagonals;
-  const Index* columns;
-  const Offset* mirror;  ///< by entry below the diagonal of an own row: the one on the other side; null for ILU
-  [[nodiscard]] Offset lower_begin(Index i) const { return offsets[i]; }
-  [[nodiscard]] Offset lower_end(Index i) const { return diagonals[i]; }
-  [[nodiscard]] Offset diagonal(Index i) const { return diagonals[i]; }
-  [[nodiscard]] Offset upper_begin(Index i) const { return diagonals[i] + 1; }
-  [[nodiscard]] Offset upper_end(Index i) const { return offsets[i + 1]; }
-  [[nodiscard]] Index column(Offset e) const { return columns[e]; }
-  [[nodiscard]] Offset above_begin(Index i) const { return lower_begin(i); }
-  [[nodiscard]] Offset above_end(Index i) const { return lower_end(i); }
-  [[nodiscard]] Index above_row(Offset t) const { return columns[t]; }
-  [[nodiscard]] Offset mirrored(Offset t, Index) const { return mirror[t]; }
-};
 
 /// The Factor of the task bodies: inverse pivots stand in the diagonal's place, where ghosts get them with their row.
 struct TaskFactor {
@@ -92,7 +74,7 @@ class RankFactor::Impl {
     marks_ = kernels::make_marks<kernels::ColumnMarks>(pool_.processors(), pattern_.total());
   }
 
-  [[nodiscard]] TaskPattern tasks() const {
+  [[nodiscard]] kernels::RankTasks tasks() const {
     return {pattern_.offsets.data(), pattern_.diagonals.data(), pattern_.columns.data(), mirror_.data()};
   }
   void load();
@@ -122,7 +104,7 @@ void RankFactor::Impl::load() {
 }
 
 void RankFactor::Impl::factor(Index first, Index last) {
-  const TaskPattern pattern = tasks();
+  const kernels::RankTasks pattern = tasks();
   const kernels::PivotRule rule = kernels::pivot_rule(options_);
   TaskFactor factor{values_.data(), pattern.diagonals, &findings_, first_diagonal_};
   const bool cholesky = options_.kind == FactorKind::ic;
@@ -175,6 +157,11 @@ void RankFactor::set_pivoting(double shift_amount, double zero_pivot) {
 void RankFactor::load() { impl_->load(); }
 void RankFactor::factor(Index first, Index last) { impl_->factor(first, last); }
 bool RankFactor::again(bool zero_pivot) { return impl_->strategy_->again(zero_pivot); }
+const FactorOptions& RankFactor::options() const { return impl_->options_; }
+double RankFactor::shift_amount() const { return impl_->strategy_->amount(); }
+int RankFactor::shifts() const { return impl_->strategy_->shifts(); }
+double RankFactor::first_diagonal() const { return impl_->first_diagonal_; }
+std::span<const Offset> RankFactor::mirror() const { return impl_->mirror_; }
 double* RankFactor::values() { return impl_->values_.data(); }
 const RankRows& RankFactor::pattern() const { return impl_->pattern_; }
 
@@ -187,14 +174,14 @@ FactorStatus RankFactor::status() const {
 }
 
 void RankFactor::solve_lower(Index first, Index last, double* x) const {
-  const TaskPattern p = impl_->tasks();
+  const kernels::RankTasks p = impl_->tasks();
   const double* const values = impl_->values_.data();
   for_rows(impl_->pool_, impl_->pattern_, Triangle::lower, first, last,
            [&](int, Index i) { x[i] -= sum_of(values, p.columns, p.lower_begin(i), p.lower_end(i), x); });
 }
 
 void RankFactor::solve_upper(Index first, Index last, double* x) const {
-  const TaskPattern p = impl_->tasks();
+  const kernels::RankTasks p = impl_->tasks();
   const double* const values = impl_->values_.data();
   for_rows(impl_->pool_, impl_->pattern_, Triangle::upper, first, last, [&](int, Index i) {
     x[i] = (x[i] - sum_of(values, p.columns, p.upper_begin(i), p.upper_end(i), x)) * values[p.diagonal(i)];
@@ -203,7 +190,7 @@ void RankFactor::solve_upper(Index first, Index last, double* x) const {
 
 // By one thread: rows of a colour may add to the same element.
 void RankFactor::solve_upper_transposed(Index first, Index last, double* x) const {
-  const TaskPattern p = impl_->tasks();
+  const kernels::RankTasks p = impl_->tasks();
   const double* const values = impl_->values_.data();
   for (Index i = first; i < last; ++i) {
     x[i] *= values[p.diagonal(i)];
@@ -212,7 +199,7 @@ void RankFactor::solve_upper_transposed(Index first, Index last, double* x) cons
 }
 
 void RankFactor::solve_lower_transposed(Index first, Index last, double* x) const {
-  const TaskPattern p = impl_->tasks();
+  const kernels::RankTasks p = impl_->tasks();
   const double* const values = impl_->values_.data();
   for (Index i = last - 1; i >= first; --i) {
     for (Offset e = p.lower_begin(i); e < p.lower_end(i); ++e) x[p.column(e)] -= values[e] * x[i];

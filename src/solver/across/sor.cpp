@@ -71,6 +71,23 @@ void RankSor::pass(Triangle direction, PassStart start, Index first, Index last,
   });
 }
 
+void RankSor::inverse_diagonals(double* inverse) const {
+  for (Index i = 0; i < impl_->pattern_.rows; ++i) inverse[i] = impl_->row(i).inverse();
+}
+
+// The second pass has (2 − ω) E x for its right-hand side, x being what the first one gave, and E x is what a sweep
+// with a unit diagonal gives.
+void RankSor::symmetric_factor(const double* inverse, double* values) const {
+  const RankRows& p = impl_->pattern_;
+  const double between = 2.0 - impl_->omega_;
+  for (Index i = 0; i < p.rows; ++i) {
+    const Offset diagonal = p.diagonals[at(i)];
+    for (Offset e = p.offsets[at(i)]; e < diagonal; ++e) values[e] = impl_->values_[at(e)] * inverse[p.columns[at(e)]];
+    values[diagonal] = between * inverse[i];
+    for (Offset e = diagonal + 1; e < p.offsets[at(i) + 1]; ++e) values[e] = impl_->values_[at(e)] / between;
+  }
+}
+
 const RankRows& RankSor::pattern() const { return impl_->pattern_; }
 
 }  // namespace taskdag

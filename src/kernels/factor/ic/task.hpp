@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/macros.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "taskdag/csr.hpp"
 
@@ -21,8 +22,8 @@ namespace taskdag::kernels {
 /// Otherwise that follows by a scaling with the published 1/d.
 /// Row, Factor, diagonal_only, result: as in ilu/task.hpp; and factor.first_diagonal(), the matrix's entry (0, 0).
 template <class Pattern, class Row, class Factor>
-[[gnu::always_inline]] inline bool ic0_row(const Pattern& pattern, Index k, const Row& row, double* transposed,
-                                           Factor& factor, const PivotRule& rule, bool diagonal_only) {
+[[gnu::always_inline]] TASKDAG_HD bool ic0_row(const Pattern& pattern, Index k, const Row& row, double* transposed,
+                                               Factor& factor, const PivotRule& rule, bool diagonal_only) {
   double pivot = row[pattern.diagonal(k)];
   const DiagonalEntry before{pivot, factor.first_diagonal()};
   bool changed = false;

@@ -1,11 +1,12 @@
 /// \file
-/// The task of an ILU(0) factorisation on host threads: one row, up-looking. (On CUDA rows follow prepared lists, see
-/// kernels/factor/cuda/lists.hpp.)
+/// The task of an ILU(0) factorisation on host threads, and over ranks: one row, up-looking. (On one GPU rows follow
+/// prepared lists, see kernels/factor/cuda/lists.hpp.)
 /// Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 10.4 (IKJ variant).
 #pragma once
 
 #include <cmath>
 
+#include "base/macros.hpp"
 #include "kernels/factor/pivot.hpp"
 #include "taskdag/csr.hpp"
 
@@ -21,8 +22,8 @@ namespace taskdag::kernels {
 /// FactorOptions.
 /// @returns whether elimination has changed an entry beside the diagonal
 template <class Pattern, class Row, class Factor>
-[[gnu::always_inline]] inline bool ilu0_row(const Pattern& pattern, Index i, const Row& row, Factor& factor,
-                                            const PivotRule& rule, bool diagonal_only) {
+[[gnu::always_inline]] TASKDAG_HD bool ilu0_row(const Pattern& pattern, Index i, const Row& row, Factor& factor,
+                                                const PivotRule& rule, bool diagonal_only) {
   const double diagonal = row[pattern.diagonal(i)];
   double pivot = diagonal;
   double absolute_sum = 0.0;
