@@ -6,11 +6,12 @@
 #   MPIEXEC              [mpiexec -n]
 #   RANKS                [1 2 4]
 #   TYPES                [icc dic sor] for CG, [ilu dilu sor] for GMRES: one list for both
+#   ACROSS               [off on taskdag_bmc natural]: on: by rows of colours; others are orders of the whole matrix
 #   LIMIT                seconds for one solve [120]
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve fails.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,12s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -ge 3 ] || { sed -n '2,13s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 shift 3
 if [ -n "${SMOKE:-}" ]; then cube=8 square=20; else cube=80 square=700; fi
@@ -22,12 +23,13 @@ echo "program,problem,method,type,ranks,across,iterations,set_up_s,solve_s,resid
 
 # one PROBLEM METHOD TYPE RANKS ACROSS OPTION...
 one() {
-  local time
+  local time across=(-pc_taskdag_across "$5")
+  case $5 in off | on) ;; *) across=(-pc_taskdag_across on -pc_taskdag_ordering "$5") ;; esac
   run_solve "${launch[@]}" "$4" "$solve" -dll_append "$plugin" -mat_type aij -ksp_type "$2" -ksp_rtol 1e-6 \
     -ksp_norm_type unpreconditioned -ksp_pc_side "$([ "$2" = cg ] && echo left || echo right)" -ksp_max_it 2000 -warm_up \
-    -repeat 3 -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type "$3" -pc_taskdag_across "$5" "${@:6}"
+    -repeat 3 -pc_type taskdag -pc_taskdag_backend host -pc_taskdag_type "$3" "${across[@]}" "${@:6}"
   time=$(value 'solve, median of 3')
-  printf '%-24s %-5s %-4s %s ranks, across %-3s %5s iterations, set-up %s s, solve %s s, %s\n' "$1" "$2" "$3" "$4" "$5" \
+  printf '%-24s %-5s %-4s %s ranks, across %-11s %5s iterations, set-up %s s, solve %s s, %s\n' "$1" "$2" "$3" "$4" "$5" \
     "$(value iterations)" "$(value set-up)" "$time" "$status"
   echo "across,$1,$2,$3,$4,$5,$(value iterations),$(value set-up),$time,$(value residual),$status,$machine" >>"$csv"
 }
@@ -37,7 +39,7 @@ all() {
   local type count across
   for type in ${TYPES:-$3}; do
     for count in "${ranks[@]}"; do
-      for across in off on; do one "$1" "$2" "$type" "$count" "$across" "${@:4}"; done
+      for across in ${ACROSS:-off on taskdag_bmc natural}; do one "$1" "$2" "$type" "$count" "$across" "${@:4}"; done
     done
   done
 }

@@ -112,6 +112,8 @@ constexpr Type types[] = {
     {"icc_across", TASKDAG_OURS "-pc_taskdag_type icc -pc_taskdag_across on"},
     {"ilu_across_by_rows",
      TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on -pc_taskdag_ordering taskdag_color"},
+    {"ilu_across_in_order", TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across on -pc_taskdag_ordering natural"},
+    {"ilu_across_auto", TASKDAG_OURS "-pc_taskdag_type ilu -pc_taskdag_across auto"},
     {"sor_across", TASKDAG_OURS "-pc_taskdag_type sor -pc_taskdag_across on"},
     {"petscs_jacobi", "-pc_type jacobi -taskdag_ksp on -ksp_type cg"},
     {"multigrid",
