@@ -169,7 +169,9 @@ build_petsc() {
     cd "petsc-$version"
     python3 ./configure --prefix="$prefix" PETSC_ARCH="$arch" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 \
       --with-debugging=0 --with-shared-libraries=1 --with-x=0 "${@:3}"
-    make PETSC_DIR="$PWD" PETSC_ARCH="$arch" MAKE_NP="$(nproc)" all
+    # On as many processors as there are, whatever else runs here; and without a second run of nvcc for each file's
+    # dependencies, which are for who changes PETSc.
+    make PETSC_DIR="$PWD" PETSC_ARCH="$arch" MAKE_NP="$(nproc)" MAKE_LOAD=1000 PETSC_GENDEPS.cu=true all
     make PETSC_DIR="$PWD" PETSC_ARCH="$arch" install
   )
 }
