@@ -47,9 +47,6 @@ struct CgData {
   }
   /// An array of both would have to stand in memory, to be looked into by a number.
   [[nodiscard]] TASKDAG_TASK double* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
-  [[nodiscard]] TASKDAG_TASK double* ghost_p(std::uint32_t parity) const {
-    return parity == 0 ? ghost_even : ghost_odd;
-  }
   /// Whether ranks send each other elements of z.
   [[nodiscard]] TASKDAG_TASK bool on_ranks() const { return system.halo.links != nullptr; }
   /// Tasks of the stage that changes x: ghosts come after the rows.
@@ -148,12 +145,28 @@ TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
   d.loop.write_within(c);
 }
 
-/// The same of a ghost, whose z has been sent ahead.
-TASKDAG_TASK inline double direction_of_ghost(const CgData& d, Index ghost, std::uint32_t parity_before) {
-  const Halo& halo = d.system.halo;
-  const double z = halo.links->wait_for(halo.ahead_slot(ghost));
-  return direction(z, d.scalars->beta, d.ghost_p(parity_before)[ghost]);
-}
+/// p of ghosts, whose z has been sent ahead.
+struct CgGhosts {
+  Halo halo;
+  const CgScalars* scalars;
+  double* even;
+  double* odd;
+  explicit TASKDAG_TASK CgGhosts(const CgData& d)
+      : halo(d.system.halo), scalars(d.scalars), even(d.ghost_even), odd(d.ghost_odd) {}
+  /// That of this iteration, before or after the product has ended.
+  [[nodiscard]] TASKDAG_TASK double direction_of(Index ghost, std::uint32_t parity_before) const {
+    const double* before = parity_before == 0 ? even : odd;
+    return direction(halo.links->wait_for(halo.ahead_slot(ghost)), scalars->beta, before[ghost]);
+  }
+  [[nodiscard]] TASKDAG_TASK double in_product(Index ghost) const { return direction_of(ghost, scalars->parity); }
+  /// What the product has needed, for the next one.
+  TASKDAG_TASK void keep(std::uint32_t number) const {
+    const auto ghost = static_cast<Index>(number);
+    double* now = scalars->parity == 0 ? even : odd;
+    now[ghost] = direction_of(ghost, 1U - scalars->parity);
+    halo.ahead_slot(ghost).clear();
+  }
+};
 
 /// Before the first product: what has been sent ahead to a loop that has ended.
 struct CgTakeUnused {
@@ -174,19 +187,17 @@ struct CgTakeUnused {
 
 /// An element of the direction of this iteration.
 struct CgDirectionOf {
-  const CgData* d;
+  CgGhosts ghosts;
   double beta;
   const double* z;
   const double* p;
-  explicit TASKDAG_TASK CgDirectionOf(const CgData& data)
-      : d(&data), beta(data.scalars->beta), z(data.z), p(data.p(data.scalars->parity)) {}
+  explicit TASKDAG_TASK CgDirectionOf(const CgData& d)
+      : ghosts(d), beta(d.scalars->beta), z(d.z), p(d.p(d.scalars->parity)) {}
   template <class Number>
   [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
     return direction(z[i], beta, p[i]);
   }
-  [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const {
-    return direction_of_ghost(*d, ghost, d->scalars->parity);
-  }
+  [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
 };
 
 /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
@@ -223,22 +234,20 @@ struct CgProduct {
   static constexpr int sums = 1;
   CgData d;
   struct Direction {
-    const CgData* d;
+    CgGhosts ghosts;
     const double* p;
     template <class Number>
     [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
       return p[i];
     }
-    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const {
-      return direction_of_ghost(*d, ghost, d->scalars->parity);
-    }
+    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
   };
   struct Worker {
     System system;
-    const CgData* d;
+    CgGhosts ghosts;
     const double* p;
     double* w;
-    [[nodiscard]] TASKDAG_TASK Direction operand() const { return {d, p}; }
+    [[nodiscard]] TASKDAG_TASK Direction operand() const { return {ghosts, p}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
       return system.product_part(row, rank, size, operand());
@@ -248,7 +257,7 @@ struct CgProduct {
       sum[0] += p[row] * product;
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, &d, d.p(1U - d.scalars->parity), d.w}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, CgGhosts(d), d.p(1U - d.scalars->parity), d.w}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
 };
 
@@ -276,14 +285,6 @@ struct CgChange {
   }
 };
 
-/// p of a ghost, which the product has needed.
-TASKDAG_TASK inline void keep_ghost(const CgData& d, std::uint32_t ghost) {
-  const std::uint32_t parity = d.scalars->parity;
-  const auto g = static_cast<Index>(ghost);
-  d.ghost_p(parity)[g] = direction_of_ghost(d, g, 1U - parity);
-  d.system.halo.ahead_slot(g).clear();
-}
-
 /// x and r, before a preconditioner that is applied apart.
 struct CgStep {
   static constexpr const char* name = "cg step";
@@ -291,17 +292,16 @@ struct CgStep {
   struct Worker {
     CgChange change;
     std::uint32_t rows;
-    const CgData*
-        d;  ///< for ghosts alone, which several columns have none of: a column's stage does not outlast worker()
+    CgGhosts ghosts;
     TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
       if (!change.applies) return;
       if (i < rows)
         static_cast<void>(change.at(i));
       else
-        keep_ghost(*d, i - rows);
+        ghosts.keep(i - rows);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), d.system.rows, &d}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), d.system.rows, CgGhosts(d)}; }
 };
 
 /// x, r, z and the sums.
@@ -312,16 +312,16 @@ struct CgStepAndSums {
   struct Worker {
     CgChange change;
     CgTerms terms;
-    const CgData* d;
+    CgGhosts ghosts;
     TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
       if (!change.applies) return;
       if (i < terms.system.rows)
         terms.add(i, change.at(i), sum);
       else
-        keep_ghost(*d, i - terms.system.rows);
+        ghosts.keep(i - terms.system.rows);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d), &d}; }
+  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d), CgGhosts(d)}; }
   TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
 };
 
