@@ -112,6 +112,12 @@ struct FactorOptions {
   /// schedule alone, and double precision, which automatic is here. `blocks` are those of the rows of the matrix;
   /// CUDA's sweeps may run by them.
   Index block_size = 1;
+  /// Point blocks are of complex numbers: two rows and columns are one, (re −im; im re), as real_blocks() writes them
+  /// (taskdag/complex.hpp), and block_size is even. A transpose is not conjugated: Apply::transposed, and Uᵀ in ic,
+  /// which is for complex symmetric matrices. Blocks of two rows are the numbers themselves, and pivots are checked as
+  /// in a scalar factorisation, |p| against zero_pivot, of positive_definite the real part, with all shifts, real ones,
+  /// but scaled. These have DILU and DIC, too.
+  bool complex_blocks = false;
   /// Of the values that sweeps load. in_single: M = L D U with unit triangles L and U (ic: Uᵀ D U) whose entries are
   /// rounded to float, D as it is; all operations (Apply), also on several columns, are of this M. The
   /// halves of a factor (solve_lower() and so on) take double alone, and so does every schedule without a form for

@@ -42,14 +42,22 @@ void check_point_blocks(const FactorOptions& options) {
     throw InvalidInput("point blocks have 1 to " + std::to_string(largest_point_block) + " rows, not " +
                        std::to_string(options.block_size));
   }
+  if (options.complex_blocks && options.block_size % 2 != 0) {
+    throw InvalidInput("blocks of complex numbers have an even number of rows, not " +
+                       std::to_string(options.block_size));
+  }
   if (options.block_size == 1) return;
-  if (options.shift != ShiftType::none && options.shift != ShiftType::inblocks) {
+  const bool numbers = options.complex_blocks && options.block_size == 2;
+  if (numbers && options.shift == ShiftType::scaled) {
+    throw InvalidInput("complex numbers are factored with all shifts but scaled");
+  }
+  if (!numbers && options.shift != ShiftType::none && options.shift != ShiftType::inblocks) {
     throw InvalidInput("point blocks are factored with the shifts none and inblocks alone");
   }
-  if (options.shift == ShiftType::inblocks && options.shift_amount < 0) {
+  if (!numbers && options.shift == ShiftType::inblocks && options.shift_amount < 0) {
     throw InvalidInput("the shift of pivots in point blocks is negative");
   }
-  if (options.diagonal_only) throw InvalidInput("point blocks are not factored on the diagonal alone");
+  if (options.diagonal_only && !numbers) throw InvalidInput("point blocks are not factored on the diagonal alone");
   if (options.levels > 0 && options.fill == FillScope::blocks) {
     throw InvalidInput("point blocks have no fill inside FactorOptions::blocks");
   }

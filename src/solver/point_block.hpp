@@ -7,6 +7,8 @@
 #include "base/index.hpp"
 #include "dag/levels.hpp"
 #include "kernels/factor/point_block/pattern.hpp"
+#include "kernels/factor/point_block/pivoting.hpp"
+#include "kernels/factor/shift.hpp"
 #include "solver/impl.hpp"
 
 namespace taskdag {
@@ -38,14 +40,28 @@ class PointBlockFactorization : public Factorization::Impl {
     }
   }
 
-  /// Of 0: none.
-  [[nodiscard]] double pivot_shift_amount() const {
-    return options_.shift == ShiftType::inblocks ? options_.shift_amount : 0.0;
+  /// Blocks are complex numbers, whose pivots are checked as those of scalar rows.
+  [[nodiscard]] bool is_numbers() const { return options_.complex_blocks && options_.block_size == 2; }
+  [[nodiscard]] bool needs_dominance() const { return options_.shift == ShiftType::positive_definite; }
+
+  [[nodiscard]] kernels::point_block::Pivoting pivoting(const kernels::ShiftStrategy& strategy) const {
+    kernels::point_block::Pivoting result;
+    result.complex_blocks = options_.complex_blocks;
+    result.numbers = is_numbers();
+    if (result.numbers) {
+      result.rule = kernels::pivot_rule(options_);
+      result.shift = strategy.amount();
+      result.diagonal_only = options_.diagonal_only;
+    } else if (options_.shift == ShiftType::inblocks) {
+      result.amount = options_.shift_amount;
+    }
+    return result;
   }
 
   void take_sizes(const kernels::point_block::Pattern& pattern) {
     const Index n = options_.block_size;
     info.block_size = n;
+    info.diagonal_only = options_.diagonal_only;
     info.rows = pattern.rows * n;
     info.entries = static_cast<Offset>(pattern.columns.size()) * n * n;  // fits, see make_pattern()
     info.lower_levels = count_levels(pattern.view(), Triangle::lower).levels;

@@ -30,10 +30,22 @@ struct DiagonalEntry {
   double first = 0.0;  ///< the first row's: its sign is that of all pivots
 };
 
+/// A pivot as it is checked. Of a complex number the real part is what has a sign.
+struct PivotSize {
+  double part = 0.0;
+  double magnitude = 0.0;
+};
+
+TASKDAG_HD PivotSize size_of_real(double pivot) { return {pivot, pivot < 0 ? -pivot : pivot}; }
+
+/// What is added to this pivot alone.
+TASKDAG_HD double own_shift(const PivotRule& rule, const PivotSize& pivot) {
+  return rule.shift == ShiftType::inblocks && pivot.magnitude <= rule.zero_pivot ? rule.inblocks_amount : 0.0;
+}
+
 /// The pivot to use.
 TASKDAG_HD double shifted_pivot(const PivotRule& rule, double pivot) {
-  const double magnitude = pivot < 0 ? -pivot : pivot;
-  return rule.shift == ShiftType::inblocks && magnitude <= rule.zero_pivot ? pivot + rule.inblocks_amount : pivot;
+  return pivot + own_shift(rule, size_of_real(pivot));
 }
 
 /// The check of ShiftType::scaled. Unlike PETSc's it asks how much of the diagonal entry elimination has left: a pivot
@@ -51,14 +63,14 @@ TASKDAG_HD void check_scaled_pivot(const PivotRule& rule, Index i, double pivot,
   }
 }
 
-/// Returns the pivot to use and reports a bad one through `factor`: zero_pivot(i, |p|) where the attempt fails or must
-/// be restarted, shifted(i) where inblocks changed it, not_definite(i) where no shift would help, non_finite(i) for a
-/// NaN or infinity. A NaN is never "zero", as in PETSc. `diagonal`: read for ShiftType::scaled only.
+/// Reports a bad pivot through `factor`: zero_pivot(i, |p|) where the attempt fails or must be restarted, shifted(i)
+/// where inblocks changes it, not_definite(i) where no shift would help, non_finite(i) for a NaN or infinity. A NaN is
+/// never "zero", as in PETSc. `diagonal`: read for ShiftType::scaled only.
 template <class Factor>
-TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, double absolute_sum,
-                              const DiagonalEntry& diagonal, const Factor& factor) {
-  const double magnitude = pivot < 0 ? -pivot : pivot;
-  if (!is_finite(pivot) || !is_finite(absolute_sum)) factor.non_finite(i);
+TASKDAG_HD void report_pivot(const PivotRule& rule, Index i, const PivotSize& pivot, double absolute_sum,
+                             const DiagonalEntry& diagonal, const Factor& factor) {
+  const double magnitude = pivot.magnitude;
+  if (!is_finite(magnitude) || !is_finite(absolute_sum)) factor.non_finite(i);
   switch (rule.shift) {
     case ShiftType::none:
       if (magnitude <= rule.zero_pivot) factor.zero_pivot(i, magnitude);
@@ -67,15 +79,22 @@ TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, doub
       if (magnitude <= rule.zero_pivot * absolute_sum) factor.zero_pivot(i, magnitude);
       break;
     case ShiftType::positive_definite:
-      if (pivot <= rule.zero_pivot * absolute_sum) factor.zero_pivot(i, magnitude);
+      if (pivot.part <= rule.zero_pivot * absolute_sum) factor.zero_pivot(i, magnitude);
       break;
     case ShiftType::inblocks:
       if (magnitude <= rule.zero_pivot) factor.shifted(i);
       break;
     case ShiftType::scaled:
-      check_scaled_pivot(rule, i, pivot, diagonal, factor);
+      check_scaled_pivot(rule, i, pivot.part, diagonal, factor);
       break;
   }
+}
+
+/// The same of a real pivot. Returns the one to use.
+template <class Factor>
+TASKDAG_HD double check_pivot(const PivotRule& rule, Index i, double pivot, double absolute_sum,
+                              const DiagonalEntry& diagonal, const Factor& factor) {
+  report_pivot(rule, i, size_of_real(pivot), absolute_sum, diagonal, factor);
   return shifted_pivot(rule, pivot);
 }
 

@@ -65,6 +65,7 @@ DeviceArray<Index> upload_blocks(std::span<const Index> order, cudaStream_t s) {
 struct GrowthArguments {
   Index rows;  ///< of the matrix
   Index block_size;
+  bool complex_blocks;
   const double* values;  ///< null: all weights are 1
   const Offset* source;
   const Offset* diagonal;
@@ -74,8 +75,8 @@ struct GrowthArguments {
   __device__ double weight(Index i) const {
     if (values == nullptr) return 1.0;
     const std::int64_t block = source[diagonal[i / block_size]];
-    const Index r = i % block_size;
-    return kernels::growth_weight(values[(block * block_size + r) * block_size + r]);
+    const double* const own = values + block * block_size * block_size;
+    return kernels::growth_weight(kernels::point_block::diagonal_size(own, block_size, i % block_size, complex_blocks));
   }
   __device__ std::int64_t element(const Index* order, Index i) const {
     const Index block = i / block_size;
@@ -105,12 +106,15 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
         row_order_(upload_blocks(row_order, s)),
         col_order_(upload_blocks(col_order, s)),
         factor_(pattern_, options.block_size, s),
-        rows_(request_of(options, context), factor_.blocks(), pattern_.symmetric(), row_order_, col_order_,
-              independent_blocks(options_), s),
+        rows_(request_of(options, context), factor_.blocks(), pattern_.symmetric(), options.complex_blocks, row_order_,
+              col_order_, independent_blocks(options_), s),
         flag_(s) {
     const Offset entries = blocks.rows == 0               ? 0
                            : space == MemorySpace::device ? fetch(blocks.row_offsets + blocks.rows, s)
                                                           : blocks.entries();
+    if (needs_dominance())
+      input_ = {in_device_memory(blocks.row_offsets, at(blocks.rows) + 1, space, s),
+                in_device_memory(blocks.col_indices, at(entries), space, s)};
     input_values_ = at(entries) * at(options.block_size) * at(options.block_size);
     take_sizes(pattern_);
     info.lower_schedule = rows_.sweeps().first.schedule;
@@ -133,11 +137,18 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       values = host_values_.data();
       count_bytes();
     }
-    const kernels::FactorReport report = factor_.factor(values, pivot_shift_amount(), s);
+    kernels::ShiftStrategy strategy(options_, needs_dominance() ? dominance(values, s) : 0.0);
+    kernels::FactorReport report;
+    do {
+      report = factor_.factor(values, pivoting(strategy), s);
+    } while (strategy.again(report.last_zero >= 0));
     rows_.load(factor_.blocks(), s);
     FactorStatus status;
-    status.shifts = report.shifted;
-    status.last_row = report.last_zero;  // whose pivot is exactly 0
+    status.shift_amount = strategy.amount();
+    status.shifts = report.shifted + strategy.shifts();
+    status.last_row = report.last_zero;
+    // Of other blocks it is exactly 0.
+    if (report.last_zero >= 0 && is_numbers()) status.last_pivot = pivot_magnitude(report.last_zero / 2, s);
     if (report.last_zero >= 0 && report.first_zero <= report.first_non_finite) {
       status.outcome = FactorOutcome::zero_pivot;
       status.first_row = report.first_zero;
@@ -174,9 +185,9 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     StreamOrder::Call call(order_, s);
     // What factor() was given in host memory it has copied.
     if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
-    const GrowthArguments arguments{info.rows,        options_.block_size,       values,
-                                    factor_.source(), factor_.blocks().diagonal, row_order_.data(),
-                                    col_order_.data()};
+    const GrowthArguments arguments{
+        info.rows,        options_.block_size,       options_.complex_blocks, values,
+        factor_.source(), factor_.blocks().diagonal, row_order_.data(),       col_order_.data()};
     ScratchArray<double> b(at(info.rows), s);
     ScratchArray<double> x(at(info.rows), s);
     point_block_weights_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, b.data());
@@ -209,18 +220,41 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
   }
 
  private:
+  /// The matrix' pattern, where the shift has to look at it.
+  struct Input {
+    DeviceArray<Offset> offsets;
+    DeviceArray<Index> columns;
+  };
+  template <class T>
+  static DeviceArray<T> in_device_memory(const T* from, std::size_t count, MemorySpace space, cudaStream_t s) {
+    DeviceArray<T> copy(count, s);
+    const cudaMemcpyKind kind = space == MemorySpace::device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+    check(cudaMemcpyAsync(copy.data(), from, count * sizeof(T), kind, s), "copying a pattern");
+    return copy;
+  }
+  [[nodiscard]] double dominance(const double* values, cudaStream_t s) const {
+    return kernels::point_block::dominance_of_numbers(pattern_.rows, input_.offsets.data(), input_.columns.data(),
+                                                      values, s);
+  }
+  [[nodiscard]] double pivot_magnitude(Index row, cudaStream_t s) const {
+    const std::vector<double> inverse =
+        fetch_array(factor_.blocks().values + std::size_t{4} * at(pattern_.diagonal[at(row)]), 4, s);
+    return kernels::point_block::magnitude_of_inverse(inverse.data());
+  }
   void run(bool transposed, const double* b, double* x, cudaStream_t s) {
     rows_.apply(factor_.blocks(), transposed, b, x, flag_.data(), s);
   }
   void count_bytes() {
     info.numeric_bytes = host_values_.bytes();
-    info.bytes = factor_.bytes() + rows_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes();
+    info.bytes = factor_.bytes() + rows_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes() +
+                 input_.offsets.bytes() + input_.columns.bytes();
   }
 
   Closing closing_;
   int device_;
   Pattern pattern_;
   std::size_t input_values_ = 0;
+  Input input_;
   DeviceArray<Index> row_order_;  ///< of blocks; empty: natural
   DeviceArray<Index> col_order_;
   DeviceFactor factor_;

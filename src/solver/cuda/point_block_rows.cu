@@ -36,12 +36,13 @@ ScheduleRequest with_rows_as_they_are(ScheduleRequest request) {
 
 }  // namespace
 
-PointBlockRows::PointBlockRows(const ScheduleRequest& request, const FactorBlocks& factor, bool symmetric,
+PointBlockRows::PointBlockRows(const ScheduleRequest& request, const FactorBlocks& factor, bool symmetric, bool complex,
                                const DeviceArray<Index>& row_order, const DeviceArray<Index>& col_order,
                                const RowBlocks* blocks, cudaStream_t s)
     : request_(with_rows_as_they_are(request)),
       blocks_(blocks),
       symmetric_(symmetric),
+      complex_(complex),
       row_order_(kernels::point_block::order_by_rows(row_order, factor.block_size, s)),
       col_order_(kernels::point_block::order_by_rows(col_order, factor.block_size, s)),
       sweeps_(make_pair(request_, kernels::point_block::pattern_by_rows(factor, s), row_order_.data(),
@@ -50,10 +51,12 @@ PointBlockRows::PointBlockRows(const ScheduleRequest& request, const FactorBlock
 
 void PointBlockRows::load(const FactorBlocks& factor, cudaStream_t s) {
   const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
-  kernels::point_block::values_by_rows(factor, entries.data(), s);
+  kernels::point_block::values_by_rows(factor, false, entries.data(), s);
   const SweepPair::Values values{entries.data()};
   sweeps_.load(values, values, s);
-  if (transposed_.first.sweep) transposed_.load(values, values, s);
+  if (!transposed_.first.sweep) return;
+  if (complex_) kernels::point_block::values_by_rows(factor, true, entries.data(), s);
+  transposed_.load(values, values, s);
 }
 
 void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t s) {
@@ -62,7 +65,7 @@ void PointBlockRows::prepare_transposed(const FactorBlocks& factor, cudaStream_t
   const DeviceCsr of_transposed = kernels::transpose_pattern(pattern.pattern(), s);
   SweepPair made = make_pair(request_, of_transposed, col_order_.data(), row_order_.data(), blocks_, s);
   const ScratchArray<double> entries(at(factor.entries_by_rows()), s);
-  kernels::point_block::values_by_rows(factor, entries.data(), s);
+  kernels::point_block::values_by_rows(factor, complex_, entries.data(), s);
   made.load({entries.data()}, {entries.data()}, s);
   transposed_ = std::move(made);
   synchronize(s);  // the patterns may go
@@ -73,7 +76,9 @@ void PointBlockRows::apply(const FactorBlocks& factor, bool transposed, const do
   const bool uses_transposed = transposed && !symmetric_;
   const SweepPair& pair = uses_transposed ? transposed_ : sweeps_;
   pair.first->solve(b, nullptr, non_finite, s);
-  kernels::point_block::divide_by_diagonal(factor, uses_transposed, pair.first->result(), pair.first->result_index(),
+  using kernels::point_block::Form;
+  const Form form = !uses_transposed ? Form::as_it_is : complex_ ? Form::complex_transposed : Form::transposed;
+  kernels::point_block::divide_by_diagonal(factor, form, pair.first->result(), pair.first->result_index(),
                                            middle_.data(), s);
   pair.second->solve(middle_.data(), x, non_finite, s);
 }

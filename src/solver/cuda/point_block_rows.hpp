@@ -11,10 +11,11 @@ namespace taskdag::cuda {
 class PointBlockRows {
  public:
   /// row_order, col_order: of block rows; empty: natural. blocks: of the rows of the matrix, null: none; must outlive
-  /// the sweeps. `symmetric`: an application is its own transpose. Synchronises `s`.
+  /// the sweeps. `symmetric`: an application is its own transpose. `complex`: blocks are of complex numbers, whose
+  /// transposes are not conjugated. Synchronises `s`.
   PointBlockRows(const ScheduleRequest& request, const kernels::point_block::FactorBlocks& factor, bool symmetric,
-                 const DeviceArray<Index>& row_order, const DeviceArray<Index>& col_order, const RowBlocks* blocks,
-                 cudaStream_t s);
+                 bool complex, const DeviceArray<Index>& row_order, const DeviceArray<Index>& col_order,
+                 const RowBlocks* blocks, cudaStream_t s);
 
   /// Takes the values of the factor. Asynchronous.
   void load(const kernels::point_block::FactorBlocks& factor, cudaStream_t s);
@@ -35,6 +36,7 @@ class PointBlockRows {
   ScheduleRequest request_;
   const RowBlocks* blocks_;
   bool symmetric_;
+  bool complex_;
   DeviceArray<Index> row_order_;  ///< of rows; empty: natural
   DeviceArray<Index> col_order_;
   SweepPair sweeps_;

@@ -11,12 +11,14 @@
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/host.hpp"
 #include "solver/checks.hpp"
+#include "solver/host/dominance.hpp"
 
 namespace taskdag::host {
 
 namespace {
 
 using kernels::point_block::BlockOrder;
+using kernels::point_block::Direction;
 using kernels::point_block::HostFactor;
 
 class HostPointBlockFactorization final : public PointBlockFactorization {
@@ -29,6 +31,7 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
         col_order_(col_order.begin(), col_order.end()),
         factor_(kernels::point_block::make_pattern(blocks, row_order, col_order, options, *state_->pool),
                 options.block_size, *state_->pool) {
+    if (needs_dominance()) dominance_ = std::make_unique<Dominance>(blocks, true);
     take_sizes(factor_.pattern());
     info.lower_threads = factor_.lower_threads();
     info.upper_threads = factor_.upper_threads();
@@ -39,15 +42,22 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
   void refuse_capture(Stream, const char*) const override {}
 
   FactorStatus factor(const double* values, MemorySpace, Stream) override {
-    factor_.factor(values, pivot_shift_amount(), findings_);
-    return findings_.status([](Index) { return 0.0; });  // a pivot is bad where it is exactly 0
+    kernels::ShiftStrategy strategy(options_, dominance_ ? (*dominance_)(values) : 0.0);
+    do {
+      factor_.factor(values, pivoting(strategy), findings_);
+    } while (strategy.again(findings_.any_zero()));
+    FactorStatus status =
+        findings_.status([this](Index i) { return is_numbers() ? factor_.pivot_magnitude(i / 2) : 0.0; });
+    status.shift_amount = strategy.amount();
+    status.shifts += strategy.shifts();
+    return status;
   }
 
   void apply(Apply operation, Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
              MemorySpace space, Stream) override {
     require_host_memory(space);
     check_operation(operation);
-    for (Index k = 0; k < count; ++k) apply_one(operation == Apply::transposed, b + k * ldb, x + k * ldx);
+    for (Index k = 0; k < count; ++k) apply_one(direction_of(operation), b + k * ldb, x + k * ldx);
   }
 
   double growth(const double* values, MemorySpace space, Stream) override {
@@ -58,10 +68,9 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
     std::vector<double> weights(rows, 1.0);
     if (values != nullptr) {
       for (std::size_t i = 0; i < rows; ++i) {
-        const std::size_t row = i / at(n);
-        const std::size_t r = i % at(n);
-        const std::size_t block = at(pattern.source[at(pattern.diagonal[row])]);
-        weights[i] = kernels::growth_weight(values[(block * at(n) + r) * at(n) + r]);
+        const std::size_t block = at(pattern.source[at(pattern.diagonal[i / at(n)])]);
+        weights[i] = kernels::growth_weight(kernels::point_block::diagonal_size(
+            values + block * at(n) * at(n), n, static_cast<int>(i % at(n)), options_.complex_blocks));
       }
     }
     std::vector<double> b(rows);
@@ -71,7 +80,7 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
     };
     for (std::size_t i = 0; i < rows; ++i)
       b[element(in(), i)] = weights[i] * kernels::growth_element(static_cast<Index>(i));
-    finite_ &= factor_.apply(false, b.data(), in(), x.data(), out());
+    finite_ &= factor_.apply(Direction::forward, b.data(), in(), x.data(), out());
     double largest = 0.0;
     for (std::size_t i = 0; i < rows; ++i) {
       largest = std::max(largest, kernels::weighted_size(weights[i], x[element(out(), i)]));
@@ -93,8 +102,13 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
   [[nodiscard]] BlockOrder in() const { return order_of(row_order_); }
   [[nodiscard]] BlockOrder out() const { return order_of(col_order_); }
 
-  void apply_one(bool transposed, const double* b, double* x) {
-    finite_ &= factor_.apply(transposed, b, transposed ? out() : in(), x, transposed ? in() : out());
+  [[nodiscard]] Direction direction_of(Apply operation) const {
+    if (operation != Apply::transposed) return Direction::forward;
+    return options_.complex_blocks ? Direction::complex_transposed : Direction::transposed;
+  }
+  void apply_one(Direction direction, const double* b, double* x) {
+    const bool transposed = direction != Direction::forward;
+    finite_ &= factor_.apply(direction, b, transposed ? out() : in(), x, transposed ? in() : out());
     if (transposed) count_bytes();
   }
 
@@ -106,6 +120,7 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
   std::vector<Index> row_order_;
   std::vector<Index> col_order_;
   HostFactor factor_;
+  std::unique_ptr<Dominance> dominance_;  ///< null: not needed
   kernels::Findings findings_;
   bool finite_ = true;
 };

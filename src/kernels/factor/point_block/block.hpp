@@ -78,9 +78,13 @@ TASKDAG_HD double product(Size size, const double* a, const double* b, int r, in
   return sum;
 }
 
+/// An element (r, c) of the transpose of a block of complex numbers, from that of the transposed real block: this is
+/// conjugated, so parts that are imaginary change their sign.
+TASKDAG_HD double not_conjugated(double element, int r, int c) { return ((r ^ c) & 1) != 0 ? -element : element; }
+
 /// What an inversion found.
 struct Inversion {
-  int first_zero = -1;  ///< first and last column whose pivots were all exactly 0
+  int first_zero = -1;  ///< first and last column whose pivots were bad: all exactly 0, or by the rule for numbers
   int last_zero = -1;
   int shifted = 0;     ///< pivots that took the shift instead of 0
   bool finite = true;  ///< all pivots; an infinite one leaves a finite inverse
@@ -110,7 +114,7 @@ TASKDAG_HD Inversion invert(Size size, const Group& group, double* a, int* pivot
     double largest = a[k * n + k] < 0 ? -a[k * n + k] : a[k * n + k];
     for (int r = k + 1; r < n; ++r) {
       const double value = a[k * n + r] < 0 ? -a[k * n + r] : a[k * n + r];
-      if (value > largest) {
+      if (value > largest || value != value) {  // a NaN is no zero
         largest = value;
         p = r;
       }

@@ -17,7 +17,7 @@ template <class Size>
 class Thread {
  public:
   Thread(Size size, const Pattern& pattern, const Offset* slots, double* values, const double* input, Index* markers,
-         Offset* marks)
+         Offset* marks, bool diagonal_only)
       : size_(size),
         offsets_(pattern.row_offsets.data()),
         diagonals_(pattern.diagonal.data()),
@@ -28,7 +28,8 @@ class Thread {
         values_(values),
         input_(input),
         markers_(markers),
-        marks_(marks) {}
+        marks_(marks),
+        diagonal_only_(diagonal_only) {}
 
   [[nodiscard]] Offset begin(Index i) const { return offsets_[i]; }
   [[nodiscard]] Offset diagonal(Index i) const { return diagonals_[i]; }
@@ -75,13 +76,19 @@ class Thread {
     const Index k = columns_[e];
     for (Offset f = diagonals_[k] + 1; f < offsets_[k + 1]; ++f) {
       const Index j = columns_[f];
-      if (markers_[j] != i || (row_is_symmetric() && j < i)) continue;
+      if (markers_[j] != i || (row_is_symmetric() && j < i) || (diagonal_only_ && j != i)) continue;
       const double* const block = mine(f);
       double* const target = mine(marks_[j]);
       each_element(size, [&](int r, int c) { target[c * size.rows() + r] -= amount(block, r, c); });
     }
   }
   static void finish_beside_diagonal(Size, Index) {}
+  template <class Amount>
+  static double sum_of(Offset from, Offset to, const Amount& amount) {
+    double sum = 0.0;
+    for (Offset e = from; e < to; ++e) sum += amount(e);
+    return sum;
+  }
 
   void mark(Index i) const {
     for (Offset e = offsets_[i]; e < offsets_[i + 1]; ++e) {
@@ -103,6 +110,7 @@ class Thread {
   const double* input_;
   Index* markers_;
   Offset* marks_;
+  bool diagonal_only_;
   Offset entry_ = 0;  ///< of the row at work: what it is subtracted for
   std::array<double, kRows * kRows> scratch_;
   std::array<int, kRows> pivot_rows_;
@@ -169,12 +177,16 @@ template <int N, std::size_t... Rows>
 }
 
 /// sum += a x, or aᵀ x, one row after the other.
-template <bool transposed>
+template <Direction direction>
 void add_product(int n, const double* a, const double* x, double* sum) {
   for (int c = 0; c < n; ++c) {
-    if constexpr (transposed) {
+    if constexpr (direction != Direction::forward) {
+      const auto element = [&](int r) {
+        const double own = a[c * n + r];
+        return direction == Direction::complex_transposed ? not_conjugated(own, r, c) : own;
+      };
       double product = 0.0;
-      for (int r = 0; r < n; ++r) product += a[c * n + r] * x[r];
+      for (int r = 0; r < n; ++r) product += element(r) * x[r];
       sum[c] += product;
     } else {
       for (int r = 0; r < n; ++r) sum[r] += a[c * n + r] * x[c];
@@ -183,10 +195,10 @@ void add_product(int n, const double* a, const double* x, double* sum) {
 }
 
 /// sum = Σ a x over `count` entries from `first` on in steps of `step`, with operands that operand(e) points to.
-template <bool transposed, class Size, class Block, class Operand>
+template <Direction direction, class Size, class Block, class Operand>
 [[gnu::always_inline]] inline void sum_products(Size size, Offset first, Offset count, Offset step, const Block& block,
                                                 const Operand& operand, double* sum) {
-  if constexpr (Size::known > 0 && !transposed) {
+  if constexpr (Size::known > 0 && direction == Direction::forward) {
     constexpr int kRows = Size::known;
     PairSum<kRows> sums;
     for (Offset e = first; count > 0; --count, e += step) {
@@ -197,14 +209,14 @@ template <bool transposed, class Size, class Block, class Operand>
   } else {
     for (int r = 0; r < size.rows(); ++r) sum[r] = 0.0;
     for (Offset e = first; count > 0; --count, e += step) {
-      add_product<transposed>(size.rows(), block(e), operand(e), sum);
+      add_product<direction>(size.rows(), block(e), operand(e), sum);
     }
   }
 }
 
 /// One sweep over `work`, whose blocks are set by load(i, block) before row i. `scales`: each result is multiplied by
 /// the inverse diagonal block. emit(i, block) takes it.
-template <bool transposed, class Size, class Load, class Emit>
+template <Direction direction, class Size, class Load, class Emit>
 void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const double* values, bool scales, double* work,
            const Load& load, const Emit& emit) {
   constexpr std::size_t kRows = Size::known > 0 ? Size::known : kLargestBlock;
@@ -218,7 +230,7 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
       // The nearest row comes last, which may have just been computed; memory is read in one direction.
       const Offset count = rows.end(i) - rows.begin(i);
       const bool lower = rows.triangle == Triangle::lower;
-      sum_products<transposed>(
+      sum_products<direction>(
           size, lower ? rows.begin(i) : rows.end(i) - 1, count, lower ? 1 : -1,
           [&](Offset e) { return values + elements_of(size, rows.block(e)); },
           [&](Offset e) { return work + static_cast<std::int64_t>(rows.columns[e]) * n; }, sum.data());
@@ -227,7 +239,7 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
       for (int r = 0; r < n; ++r) rest[at(r)] -= sum[at(r)];
       if (scales) {
         const Offset diagonal = rows.diagonal[i];
-        sum_products<transposed>(
+        sum_products<direction>(
             size, diagonal, 1, 1, [&](Offset e) { return values + elements_of(size, rows.block(e)); },
             [&](Offset) { return rest.data(); }, sum.data());
       }
@@ -280,24 +292,25 @@ PlanExecutor HostFactor::plan(const CsrPattern& pattern, Triangle triangle) cons
   return {std::make_shared<const ThreadPlan>(pattern, triangle, pool_->processors(), costs), *pool_};
 }
 
-void HostFactor::factor(const double* values, double amount, Findings& findings) {
+void HostFactor::factor(const double* values, const Pivoting& pivoting, Findings& findings) {
   findings.reset();
   with_block_size(block_size_, [&](auto size) {
     const RowOrder order = lower_.order();
     lower_.run([&](int thread, Index first, Index last) {
       Thread<decltype(size)> worker(size, pattern_, slots_.data(), values_.get(), values, markers_[at(thread)].data(),
-                                    marks_[at(thread)].data());
+                                    marks_[at(thread)].data(), pivoting.diagonal_only);
       for (Index p = first; p < last; ++p) {
         const Index i = order[p];
         worker.mark(i);
-        report(size, worker, i, eliminate_row(size, worker, i, amount), findings);
+        report(size, worker, i, eliminate_row(size, worker, i, pivoting), findings);
       }
     });
   });
 }
 
-bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* x, BlockOrder out) {
-  if (transposed && !pattern_.symmetric() && !transposed_) {
+bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, double* x, BlockOrder out) {
+  const bool transposed = direction != Direction::forward && !pattern_.symmetric();
+  if (transposed && !transposed_) {
     transposed_ = std::make_unique<TransposedSweeps>(transpose(pattern_.view()), *this);
   }
   std::atomic<bool> finite{true};
@@ -323,22 +336,34 @@ bool HostFactor::apply(bool transposed, const double* b, BlockOrder in, double* 
       if (!all) finite.store(false, std::memory_order_relaxed);
     };
     const double* const values = values_.get();
-    if (transposed && !pattern_.symmetric()) {
+    if (transposed) {
       const MappedPattern& p = transposed_->pattern;
       const Offset* const diagonal = transposed_->diagonal.data();
       SweepRows rows{p.row_offsets.data(), diagonal, p.col_indices.data(), p.source_entry.data(), Triangle::lower};
-      sweep<true>(size, transposed_->lower, rows, values, true, work, load_b, nothing);
-      rows.triangle = Triangle::upper;
-      sweep<true>(size, transposed_->upper, rows, values, false, work, load_work, store);
+      const auto both = [&]<Direction way>() {
+        sweep<way>(size, transposed_->lower, rows, values, true, work, load_b, nothing);
+        rows.triangle = Triangle::upper;
+        sweep<way>(size, transposed_->upper, rows, values, false, work, load_work, store);
+      };
+      if (direction == Direction::complex_transposed) {
+        both.template operator()<Direction::complex_transposed>();
+      } else {
+        both.template operator()<Direction::transposed>();
+      }
     } else {
       SweepRows rows{pattern_.row_offsets.data(), pattern_.diagonal.data(), pattern_.columns.data(), slots_.data(),
                      Triangle::lower};
-      sweep<false>(size, lower_, rows, values, false, work, load_b, nothing);
+      sweep<Direction::forward>(size, lower_, rows, values, false, work, load_b, nothing);
       rows.triangle = Triangle::upper;
-      sweep<false>(size, upper_, rows, values, true, work, load_work, store);
+      sweep<Direction::forward>(size, upper_, rows, values, true, work, load_work, store);
     }
   });
   return finite.load(std::memory_order_relaxed);
+}
+
+double HostFactor::pivot_magnitude(Index row) const {
+  const Offset diagonal = slots_[at(pattern_.diagonal[at(row)])];
+  return magnitude_of_inverse(values_.get() + elements_of(BlockSize<2>(2), diagonal));
 }
 
 std::vector<double> HostFactor::values() const {

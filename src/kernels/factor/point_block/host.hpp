@@ -9,6 +9,7 @@
 #include "dag/plan_executor.hpp"
 #include "dag/transpose.hpp"
 #include "kernels/factor/point_block/pattern.hpp"
+#include "kernels/factor/point_block/pivoting.hpp"
 #include "kernels/factor/state.hpp"
 
 namespace taskdag::kernels::point_block {
@@ -21,19 +22,24 @@ struct BlockOrder {
   }
 };
 
+/// Whether a factor is applied as it is, or transposed; blocks of complex numbers are not conjugated then.
+enum class Direction { forward, transposed, complex_transposed };
+
 class HostFactor {
  public:
   /// `block_size`: 2 to kLargestBlock. The pool must outlive the factor.
   HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool);
 
-  /// One numeric phase. `amount` > 0: pivots of 0 take a shift.
-  void factor(const double* values, double amount, Findings& findings);
+  /// One attempt.
+  void factor(const double* values, const Pivoting& pivoting, Findings& findings);
 
-  /// x = M⁻¹ b, transposed: M⁻ᵀ b; `in` and `out` are the orders of b and x, which may be one array.
+  /// x = M⁻¹ b, or M⁻ᵀ b; `in` and `out` are the orders of b and x, which may be one array.
   /// @returns whether all of x is finite
-  bool apply(bool transposed, const double* b, BlockOrder in, double* x, BlockOrder out);
+  bool apply(Direction direction, const double* b, BlockOrder in, double* x, BlockOrder out);
 
   [[nodiscard]] const Pattern& pattern() const { return pattern_; }
+  /// Of complex numbers: |p| of the pivot of this row.
+  [[nodiscard]] double pivot_magnitude(Index row) const;
   /// Blocks by entry of the pattern.
   [[nodiscard]] std::vector<double> values() const;
   [[nodiscard]] int lower_threads() const { return lower_.plan().threads(); }

@@ -6,7 +6,7 @@
 /// waits for, L_ik = (U_ki)ᵀ D_k⁻¹, so only blocks from the diagonal on are updated.
 #pragma once
 
-#include "kernels/factor/point_block/block.hpp"
+#include "kernels/factor/point_block/pivoting.hpp"
 
 namespace taskdag::kernels::point_block {
 
@@ -24,14 +24,17 @@ namespace taskdag::kernels::point_block {
 ///   multiply(size, block, f, other)            block becomes the product of that with elements f(r, c), which may be
 ///                                              the block itself, and another
 ///   invert_block(size, block, amount)          what invert() does
+///   sum_of(from, to, f)                        of f(e), in any order
 ///   finish_beside_diagonal(size, i)            all blocks of row i are final but for the diagonal one
 /// @returns what the inverse of the diagonal block found
 template <class Size, class Worker>
-TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double amount) {
+TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, const Pivoting& pivoting) {
   const int n = size.rows();
   const Offset diagonal = worker.diagonal(i);
-  worker.each_in_row(size, i, worker.row_is_symmetric() ? diagonal : worker.begin(i),
-                     [&](Offset e, int r, int c) { worker.mine(e)[c * n + r] = worker.input(e, r, c); });
+  worker.each_in_row(size, i, worker.row_is_symmetric() ? diagonal : worker.begin(i), [&](Offset e, int r, int c) {
+    const bool shifted = e == diagonal && r == c;
+    worker.mine(e)[c * n + r] = worker.input(e, r, c) + (shifted ? pivoting.shift : 0.0);
+  });
   worker.sync();
   for (Offset e = worker.begin(i); e < diagonal; ++e) {
     worker.take_finished(size, i, e);
@@ -40,7 +43,7 @@ TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double am
     if (worker.row_is_symmetric()) {
       const double* const above = worker.above();
       worker.multiply(
-          size, multiplier, [&](int r, int k) { return above[r * n + k]; }, inverse);
+          size, multiplier, [&](int r, int k) { return pivoting.transposed(above[r * n + k], r, k); }, inverse);
     } else {
       worker.multiply(
           size, multiplier, [&](int r, int k) { return multiplier[k * n + r]; }, inverse);
@@ -51,7 +54,18 @@ TASKDAG_HD Inversion eliminate_row(Size size, Worker& worker, Index i, double am
     worker.sync();
   }
   worker.finish_beside_diagonal(size, i);
-  return worker.invert_block(size, worker.mine(diagonal), amount);
+  if constexpr (Size::known == 2) {
+    if (pivoting.numbers) {
+      const auto size_of = [&](Offset e) { return magnitude(worker.mine(e)); };
+      double sum = 0.0;
+      if (pivoting.needs_sum()) {
+        sum = worker.sum_of(diagonal + 1, worker.end(i), size_of);
+        if (!worker.row_is_symmetric()) sum += worker.sum_of(worker.begin(i), diagonal, size_of);
+      }
+      return invert_number(size, worker, worker.mine(diagonal), pivoting.rule, sum);
+    }
+  }
+  return worker.invert_block(size, worker.mine(diagonal), pivoting.amount);
 }
 
 }  // namespace taskdag::kernels::point_block

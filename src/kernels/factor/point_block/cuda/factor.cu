@@ -66,13 +66,13 @@ DeviceFactor::DeviceFactor(const Pattern& pattern, int block_size, cudaStream_t 
   ahead_ = std::clamp(2 * kMostFetched / std::max(fetched_, 1), 1, kMostAhead);
 }
 
-FactorReport DeviceFactor::factor(const double* values, double amount, cudaStream_t stream) {
+FactorReport DeviceFactor::factor(const double* values, const Pivoting& pivoting, cudaStream_t stream) {
   const FactorReport nothing;
   cuda::copy_to_device(report_.data(), &nothing, 1, stream);
   cuda::check(cudaMemsetAsync(done_.data(), 0, done_.size() * sizeof(int), stream), "clearing flags");
   launch_factor({rows_, block_size_, staged_, fetched_, ahead_, offsets_.data(), columns_.data(), diagonal_.data(),
                  source_.data(), mirror_.data(), order_.data(), values, values_.data(), done_.data(),
-                 done_.data() + rows_, report_.data(), amount},
+                 done_.data() + rows_, report_.data(), pivoting},
                 stream);
   return cuda::fetch(report_.data(), stream);
 }

@@ -17,6 +17,7 @@
 #include "kernels/factor/cuda/numeric.hpp"
 #include "kernels/factor/point_block/cuda/rows.hpp"
 #include "kernels/factor/point_block/pattern.hpp"
+#include "kernels/factor/point_block/pivoting.hpp"
 
 namespace taskdag::kernels::point_block {
 
@@ -33,8 +34,8 @@ class DeviceFactor {
   /// block_size: 2 to kLargestBlock. Synchronises `stream`.
   DeviceFactor(const Pattern& pattern, int block_size, cudaStream_t stream);
 
-  /// One numeric phase. values: the matrix', in device memory. `amount` > 0: pivots of 0 take a shift. Synchronises.
-  FactorReport factor(const double* values, double amount, cudaStream_t stream);
+  /// One attempt. values: the matrix', in device memory. Synchronises.
+  FactorReport factor(const double* values, const Pivoting& pivoting, cudaStream_t stream);
 
   [[nodiscard]] FactorBlocks blocks() const {
     return {rows_, blocks_, block_size_, offsets_.data(), columns_.data(), diagonal_.data(), values_.data()};
@@ -59,5 +60,10 @@ class DeviceFactor {
   cuda::DeviceArray<int> done_;  ///< by row, 1: in memory; then the ticket counter
   cuda::DeviceArray<FactorReport> report_;
 };
+
+/// What the shift positive_definite starts from, of a matrix of complex numbers: max over its rows of Σ|a_ij| − |a_ii|
+/// − Re a_ii. All arrays are of device memory. Synchronises.
+double dominance_of_numbers(Index rows, const Offset* offsets, const Index* columns, const double* values,
+                            cudaStream_t stream);
 
 }  // namespace taskdag::kernels::point_block

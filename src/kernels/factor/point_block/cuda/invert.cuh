@@ -26,7 +26,7 @@ __device__ __forceinline__ PivotInRegisters largest_from(int k, const double (&c
 #pragma unroll
   for (int r = k + 1; r < N; ++r) {
     const double value = column[r] < 0 ? -column[r] : column[r];
-    if (value > largest) {
+    if (value > largest || value != value) {  // a NaN is no zero
       largest = value;
       pivot = {column[r], r};
     }

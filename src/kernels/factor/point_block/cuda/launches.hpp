@@ -28,7 +28,7 @@ struct FactorArguments {
   int* done;  ///< by row; 0 before
   int* ticket;
   FactorReport* report;
-  double amount;  ///< above 0: pivots of 0 take a shift
+  Pivoting pivoting;
 };
 void launch_factor(const FactorArguments& arguments, cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/copy_async.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/reduce.hpp"
 #include "backends/cuda/seam.cuh"
 #include "kernels/factor/cuda/reporter.cuh"
 #include "kernels/factor/point_block/cuda/invert.cuh"
@@ -107,6 +108,7 @@ class Warp {
 
   __device__ Offset begin(Index) const { return first_; }
   __device__ Offset diagonal(Index) const { return diagonal_; }
+  __device__ Offset end(Index) const { return end_; }
   __device__ double* mine(Offset e) const { return row_ + elements_of(size_, e - first_); }
   __device__ bool row_is_symmetric() const { return a_.mirror != nullptr; }
   __device__ double input(Offset e, int r, int c) const {
@@ -164,6 +166,13 @@ class Warp {
     const int count = (end_ - from) * n * n;
 #pragma unroll 4
     for (int k = lane_; k < count; k += kWarpSize) body(from + k / (n * n), k % n, k / n % n);
+  }
+  template <class Amount>
+  __device__ double sum_of(Offset from, Offset to, const Amount& amount) const {
+    double sum = 0.0;
+    for (Offset e = from + lane_; e < to; e += kWarpSize) sum += amount(e);
+    for (int lanes = kWarpSize / 2; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(kFullWarp, sum, lanes);
+    return sum;
   }
   template <class Left>
   __device__ void multiply(Size size, double* block, const Left& left, const double* right) const {
@@ -290,7 +299,8 @@ class Warp {
   __device__ Offset target_of(Index column) const {
     const Offset from = row_is_symmetric() ? diagonal_ - first_ : 0;
     const Offset target = cuda::first_not_below(columns_, from, end_ - first_, column);
-    return target < end_ - first_ && columns_[target] == column ? first_ + target : -1;
+    const bool found = target < end_ - first_ && columns_[target] == column;
+    return found && (!a_.pivoting.diagonal_only || first_ + target == diagonal_) ? first_ + target : -1;
   }
   /// Lists the updates by 32 entries, of which each lane has the column. @returns how many
   __device__ int make_list(Index column, int list) const {
@@ -436,7 +446,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize, kBlocksAtOnce)
   const RowEntries row{raw.x, raw.y, raw.z, raw.w};
   const Index i = row.row;
   worker.take(row);
-  const Inversion found = eliminate_row(size, worker, i, a.amount);
+  const Inversion found = eliminate_row(size, worker, i, a.pivoting);
   worker.publish(i);
   const bool finite = worker.row_is_finite() && found.finite;
   if (lane != 0) return;
@@ -450,7 +460,32 @@ __global__ void __launch_bounds__(kWarps* kWarpSize, kBlocksAtOnce)
   if (!finite) reporter.non_finite(i * n);
 }
 
+/// One warp a row.
+__global__ void number_dominance_kernel(Index rows, const Offset* offsets, const Index* columns, const double* values,
+                                        double* out) {
+  const auto row = static_cast<Index>(cuda::element() / kWarpSize);
+  if (row >= rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  double sum = 0.0;
+  for (Offset e = offsets[row] + lane; e < offsets[row + 1]; e += kWarpSize) {
+    const double* const number = values + elements_of(BlockSize<2>(2), e);
+    sum += columns[e] == row ? -number[0] : magnitude(number);
+  }
+  sum = cuda::LaneGroup(lane, kWarpSize).sum(sum);
+  if (lane == 0) out[row] = sum;
+}
+
 }  // namespace
+
+double dominance_of_numbers(Index rows, const Offset* offsets, const Index* columns, const double* values,
+                            cudaStream_t stream) {
+  if (rows == 0) return 0.0;
+  const cuda::ScratchArray<double> dominance(static_cast<std::size_t>(rows), stream);
+  number_dominance_kernel<<<cuda::element_blocks(std::int64_t{rows} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
+      rows, offsets, columns, values, dominance.data());
+  cuda::check_launch("number_dominance_kernel");
+  return cuda::largest(dominance.data(), rows, stream);
+}
 
 void launch_factor(const FactorArguments& arguments, cudaStream_t stream) {
   if (arguments.rows == 0) return;

@@ -77,7 +77,7 @@ __global__ void pattern_by_rows_kernel(FactorBlocks factor, Offset* offsets, Ind
 }
 
 template <class Size>
-__global__ void values_by_rows_kernel(FactorBlocks factor, double* entries) {
+__global__ void values_by_rows_kernel(FactorBlocks factor, bool conjugated, double* entries) {
   with_row_of_warp<Size>(factor, [&](const Row<Size>& row, Index block_row, int lane) {
     const int n = row.size.rows();
     const double* const inverse = factor.values + elements_of(row.size, row.diagonal_block);
@@ -85,15 +85,16 @@ __global__ void values_by_rows_kernel(FactorBlocks factor, double* entries) {
     for (Offset k = lane; k < row.entries(); k += kWarpSize) {
       const auto [block, column] = row.at(k);
       const double* const from = factor.values + elements_of(row.size, block);
-      to[k] = block < row.diagonal_block   ? from[column * n + row.row]
-              : block > row.diagonal_block ? product(row.size, inverse, from, row.row, column)
-                                           : 1.0;
+      const double value = block < row.diagonal_block   ? from[column * n + row.row]
+                           : block > row.diagonal_block ? product(row.size, inverse, from, row.row, column)
+                                                        : 1.0;
+      to[k] = conjugated ? not_conjugated(value, row.row, column) : value;
     }
   });
 }
 
 template <class Size>
-__global__ void divide_by_diagonal_kernel(FactorBlocks factor, bool transposed, const double* y, const Index* index,
+__global__ void divide_by_diagonal_kernel(FactorBlocks factor, Form form, const double* y, const Index* index,
                                           double* z) {
   const Size size(factor.block_size);
   const int n = size.rows();
@@ -106,7 +107,9 @@ __global__ void divide_by_diagonal_kernel(FactorBlocks factor, bool transposed, 
 #pragma unroll
   for (int c = 0; c < n; ++c) {
     const Index other = block_row * n + c;
-    sum += inverse[transposed ? row * n + c : c * n + row] * y[index != nullptr ? index[other] : other];
+    const double own = inverse[form == Form::as_it_is ? c * n + row : row * n + c];
+    const double element = form == Form::complex_transposed ? not_conjugated(own, row, c) : own;
+    sum += element * y[index != nullptr ? index[other] : other];
   }
   z[i] = sum;
 }
@@ -136,24 +139,25 @@ DeviceCsr pattern_by_rows(const FactorBlocks& factor, cudaStream_t stream) {
   return result;
 }
 
-void values_by_rows(const FactorBlocks& factor, double* entries, cudaStream_t stream) {
+void values_by_rows(const FactorBlocks& factor, bool conjugated, double* entries, cudaStream_t stream) {
   if (factor.rows == 0) return;
   const std::int64_t warps = std::int64_t{factor.rows} * factor.block_size;
   with_block_size(factor.block_size, [&](auto size) {
     using Size = decltype(size);
-    values_by_rows_kernel<Size><<<element_blocks(warps * kWarpSize), kElementBlock, 0, stream>>>(factor, entries);
+    values_by_rows_kernel<Size>
+        <<<element_blocks(warps * kWarpSize), kElementBlock, 0, stream>>>(factor, conjugated, entries);
     cuda::check_launch("values_by_rows_kernel");
   });
 }
 
-void divide_by_diagonal(const FactorBlocks& factor, bool transposed, const double* y, const Index* index, double* z,
+void divide_by_diagonal(const FactorBlocks& factor, Form form, const double* y, const Index* index, double* z,
                         cudaStream_t stream) {
   if (factor.rows == 0) return;
   with_block_size(factor.block_size, [&](auto size) {
     using Size = decltype(size);
     divide_by_diagonal_kernel<Size>
-        <<<element_blocks(std::int64_t{factor.rows} * factor.block_size), kElementBlock, 0, stream>>>(
-            factor, transposed, y, index, z);
+        <<<element_blocks(std::int64_t{factor.rows} * factor.block_size), kElementBlock, 0, stream>>>(factor, form, y,
+                                                                                                      index, z);
     cuda::check_launch("divide_by_diagonal_kernel");
   });
 }

@@ -29,11 +29,14 @@ struct FactorBlocks {
 /// The pattern by rows of L + I + Ũ. Asynchronous.
 DeviceCsr pattern_by_rows(const FactorBlocks& factor, cudaStream_t stream);
 
-/// The entries of L and Ũ in the order of that pattern, 1 on the diagonal. Asynchronous.
-void values_by_rows(const FactorBlocks& factor, double* entries, cudaStream_t stream);
+/// What an application is of. The transpose of a block of complex numbers is that of the conjugated real block.
+enum class Form { as_it_is, transposed, complex_transposed };
 
-/// z = D⁻¹ y, transposed: D⁻ᵀ y, by rows; y of row i is y[index ? index[i] : i]. Asynchronous.
-void divide_by_diagonal(const FactorBlocks& factor, bool transposed, const double* y, const Index* index, double* z,
+/// The entries of L and Ũ, or of their conjugates, in the order of that pattern, 1 on the diagonal. Asynchronous.
+void values_by_rows(const FactorBlocks& factor, bool conjugated, double* entries, cudaStream_t stream);
+
+/// z = D⁻¹ y, or D⁻ᵀ y, by rows; y of row i is y[index ? index[i] : i]. Asynchronous.
+void divide_by_diagonal(const FactorBlocks& factor, Form form, const double* y, const Index* index, double* z,
                         cudaStream_t stream);
 
 /// An order of block rows as one of rows; empty where `order` is. Asynchronous.
