@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -17,8 +18,10 @@
 namespace taskdag::input {
 
 enum class Format { coordinate, array };
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew_symmetric };
+enum class Field { real, integer, pattern, complex };
+enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
+/// What the reader of a file takes: a complex one takes real files, too.
+enum class Numbers { real, complex };
 
 struct Header {
   Format format = Format::coordinate;
@@ -40,7 +43,7 @@ inline std::string lower_case(std::string_view word) {
   throw Unsupported(scanner.location() + what + " files are not supported");
 }
 
-inline void read_banner(Scanner& scanner, Header& header) {
+inline void read_banner(Scanner& scanner, Header& header, Numbers numbers) {
   if (lower_case(scanner.word()) != "%%matrixmarket") scanner.fail("the file does not start with '%%MatrixMarket'");
   const auto next = [&scanner](const char* what) {
     std::string word = lower_case(scanner.word());
@@ -61,16 +64,23 @@ inline void read_banner(Scanner& scanner, Header& header) {
   } else if (format != "coordinate") {
     unknown("format", format);
   }
-  if (field == "complex") refuse_unsupported(scanner, field);
-  if (field == "integer") {
+  const auto demand_complex = [&](const std::string& word) {
+    if (numbers == Numbers::real) refuse_unsupported(scanner, word);
+  };
+  if (field == "complex") {
+    demand_complex(field);
+    header.field = Field::complex;
+  } else if (field == "integer") {
     header.field = Field::integer;
   } else if (field == "pattern") {
     header.field = Field::pattern;
   } else if (field != "real") {
     unknown("field", field);
   }
-  if (symmetry == "hermitian") refuse_unsupported(scanner, symmetry);
-  if (symmetry == "symmetric") {
+  if (symmetry == "hermitian") {
+    demand_complex(symmetry);
+    header.symmetry = Symmetry::hermitian;
+  } else if (symmetry == "symmetric") {
     header.symmetry = Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Symmetry::skew_symmetric;
@@ -110,7 +120,9 @@ inline void read_sizes(Scanner& scanner, Header& header) {
 /// memory that the file does not justify.
 inline void demand_room(const Scanner& scanner, const Header& header, const ReadOptions& options) {
   const bool array = header.format == Format::array;
-  const std::int64_t shortest = array ? 2 : header.field == Field::pattern ? 4 : 6;  // "1\n", "1 1\n", "1 1 1\n"
+  // "1\n", "1 1\n", "1 1 1\n", "1 1 1 1\n"
+  const std::int64_t of_entry = header.field == Field::pattern ? 4 : header.field == Field::complex ? 8 : 6;
+  const std::int64_t shortest = array ? 2 : of_entry;
   // The end of the line of sizes stands for the last line's, which may be absent.
   const std::int64_t room = scanner.bytes_left() / shortest;
   if (header.entries > room) {
@@ -124,9 +136,9 @@ inline void demand_room(const Scanner& scanner, const Header& header, const Read
   }
 }
 
-inline Header read_header(Scanner& scanner, const ReadOptions& options) {
+inline Header read_header(Scanner& scanner, const ReadOptions& options, Numbers numbers = Numbers::real) {
   Header header;
-  read_banner(scanner, header);
+  read_banner(scanner, header, numbers);
   if (!scanner.next_content_line()) scanner.fail("the file ends before the line of sizes");
   read_sizes(scanner, header);
   demand_room(scanner, header, options);
@@ -139,7 +151,7 @@ inline std::optional<Header> peek_header(std::string_view text, const std::strin
   if (text.empty()) return {};
   Scanner scanner(text.data(), text.size(), name);
   Header header;
-  read_banner(scanner, header);
+  read_banner(scanner, header, Numbers::complex);
   if (!scanner.next_content_line()) return {};
   read_sizes(scanner, header);
   return header;
@@ -163,9 +175,16 @@ inline double read_value(Scanner& scanner, Field field) {
     case Field::integer:
       return scanner.integer();
     case Field::pattern:
+    case Field::complex:
       break;
   }
   return 1.0;
+}
+
+inline std::complex<double> read_complex_value(Scanner& scanner, Field field) {
+  if (field != Field::complex) return read_value(scanner, field);
+  const double real = scanner.real();
+  return {real, scanner.real()};
 }
 
 /// @returns a 0-based index of one that is 1-based in the file.

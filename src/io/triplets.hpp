@@ -12,13 +12,14 @@
 
 namespace taskdag::input {
 
-/// A matrix as a list of entries in any order, repetitions included.
+/// A matrix as a list of entries in any order, repetitions included. Value: double, std::complex<double>.
+template <class Value>
 struct Triplets {
   Index rows = 0;
   Index cols = 0;
   std::vector<Index> row;
   std::vector<Index> column;
-  std::vector<double> value;
+  std::vector<Value> value;
   bool row_major = true;  ///< entries ascend strictly by row, then column: they are CSR but for the offsets
 
   /// At most `count` entries will come; a mirrored one counts.
@@ -28,7 +29,7 @@ struct Triplets {
     value.reserve(static_cast<std::size_t>(count));
   }
 
-  void add(Index i, Index j, double v) {
+  void add(Index i, Index j, Value v) {
     if (!row.empty()) row_major = row_major && (row.back() < i || (row.back() == i && column.back() < j));
     row.push_back(i);
     column.push_back(j);
@@ -37,11 +38,13 @@ struct Triplets {
 };
 
 /// Sorts each row by column, keeping the order of equal columns, and sums these. Rows in order cost one pass.
-inline void sort_rows_and_merge(CsrMatrix& a) {
+template <class Matrix>
+void sort_rows_and_merge(Matrix& a) {
+  using Value = typename decltype(Matrix::values)::value_type;
   Index* column = a.col_indices.data();
-  double* value = a.values.data();
+  Value* value = a.values.data();
   Offset* offset = a.row_offsets.data();
-  std::vector<std::pair<Index, double>> sorted;
+  std::vector<std::pair<Index, Value>> sorted;
   Offset kept = 0;
   Offset begin = 0;
   for (Index i = 0; i < a.rows; ++i) {
@@ -74,9 +77,11 @@ inline void sort_rows_and_merge(CsrMatrix& a) {
 }
 
 /// Counting sort by row, then by column inside the rows; repeated entries are summed in their order.
+/// Matrix: CsrMatrix, ComplexMatrix.
 /// @pre the number of entries fits an Offset
-inline CsrMatrix to_csr(Triplets&& triplets) {
-  CsrMatrix a;
+template <class Matrix, class Value>
+Matrix to_csr(Triplets<Value>&& triplets) {
+  Matrix a;
   a.rows = triplets.rows;
   a.cols = triplets.cols;
   a.row_offsets.assign(static_cast<std::size_t>(a.rows) + 1, 0);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <random>
+#include <span>
 
 #include "scratch_file.hpp"
 #include "taskdag/error.hpp"
@@ -186,6 +188,49 @@ TEST(ParseRefusalTest, Banner) {
   expect_refused("%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
                  "f:1: a pattern has no signs, it cannot be skew-symmetric");
   expect_refused("%%MatrixMarket matrix array pattern general\n", "f:1: an array has values, no pattern");
+}
+
+using Number = std::complex<double>;
+const std::string kComplex = "%%MatrixMarket matrix coordinate complex ";
+
+ComplexMatrix parse_complex(const std::string& text) {
+  ComplexMatrix a = parse_complex_matrix_market(text.data(), text.size(), "f");
+  validate(a.pattern());
+  return a;
+}
+
+TEST(ComplexTest, EachSymmetryFillsTheOtherTriangle) {
+  const std::string entries = "2 2 3\n1 1 3 0\n2 1 1 -2\n2 2 4 0\n";
+  const auto values = [](const std::string& text) { return parse_complex(text).values; };
+  EXPECT_THAT(values(kComplex + "general\n" + entries), ElementsAre(3.0, Number(1, -2), 4.0));
+  EXPECT_THAT(values(kComplex + "symmetric\n" + entries), ElementsAre(3.0, Number(1, -2), Number(1, -2), 4.0));
+  EXPECT_THAT(values(kComplex + "hermitian\n" + entries), ElementsAre(3.0, Number(1, 2), Number(1, -2), 4.0));
+  EXPECT_THAT(values(kComplex + "skew-symmetric\n2 2 1\n2 1 1 -2\n"), ElementsAre(Number(-1, 2), Number(1, -2)));
+  EXPECT_THAT(values(kSymmetric + "2 2 2\n1 1 3\n2 1 5\n"), ElementsAre(3.0, 5.0, 5.0));
+}
+
+TEST(ComplexTest, DuplicatesAreSummed) {
+  const ComplexMatrix a = parse_complex(kComplex + "general\n1 2 3\n1 2 1 1\n1 1 5 0\n1 2 2 -4\n");
+  EXPECT_THAT(a.col_indices, ElementsAre(0, 1));
+  EXPECT_THAT(a.values, ElementsAre(5.0, Number(3, -3)));
+}
+
+TEST(ComplexTest, WhatIsWrongIsRefused) {
+  EXPECT_THROW(parse_complex(kComplex + "general\n1 1 1\n1 1 1\n"), ParseError);
+  EXPECT_THROW(parse_complex(kComplex + "general\n1 1 9\n1 1 1 1\n"), ParseError);
+  EXPECT_THROW(parse_complex(kComplex + "hermitian\n1 1 1\n1 1 1 1\n"), ParseError);
+  EXPECT_THROW(parse_complex(kComplex + "hermitian\n1 2 1\n1 1 1 0\n"), ParseError);
+}
+
+// (a −b; b a), column by column; in blocks of two complex rows, too.
+TEST(ComplexTest, RealBlocksAndRowsAreTheMatrix) {
+  const std::vector<Number> values = {Number(1, 2), Number(3, 4), Number(5, 6), Number(7, 8)};
+  EXPECT_THAT(real_blocks(std::span(values).first(1)), ElementsAre(1, 2, -2, 1));
+  EXPECT_THAT(real_blocks(values, 2), ElementsAre(1, 2, 3, 4, -2, 1, -4, 3, 5, 6, 7, 8, -6, 5, -8, 7));
+  EXPECT_THROW(real_blocks(std::span(values).first(3), 2), InvalidInput);
+  const ComplexMatrix a = parse_complex(kComplex + "general\n2 2 3\n1 1 1 2\n1 2 3 4\n2 2 5 6\n");
+  const CsrMatrix rows = real_rows(a.pattern(), a.values);
+  expect_matrix(rows, {0, 4, 8, 10, 12}, {0, 1, 2, 3, 0, 1, 2, 3, 2, 3, 2, 3}, {1, -2, 3, -4, 2, 1, 4, 3, 5, -6, 6, 5});
 }
 
 TEST(ParseRefusalTest, WhatIsNotBuiltIsUnsupported) {

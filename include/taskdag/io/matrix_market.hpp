@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "taskdag/complex.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/export.hpp"
 #include "taskdag/io/read_options.hpp"
@@ -25,13 +26,20 @@ namespace taskdag {
 /// and .bz2 have such always, .xz and .zst unless their writer left them out.
 /// @throws ParseError with file and line for a malformed header or entry, an index out of range, missing or surplus
 ///         entries, a truncated or corrupt file, sizes beyond `options`; InvalidInput where the result overflows 32-bit
-///         offsets; Unsupported for complex, hermitian and array files.
+///         offsets; Unsupported for complex, hermitian and array files: the first two are for
+///         read_complex_matrix_market().
 /// Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935, 1996.
 TASKDAG_API CsrMatrix read_matrix_market(const std::string& path, const ReadOptions& options = {});
 
 /// The same from memory; `name` stands for the file in messages. max_text_bytes does not count.
 TASKDAG_API CsrMatrix parse_matrix_market(const char* text, std::size_t size, const std::string& name,
                                           const ReadOptions& options = {});
+
+/// The same of complex files, and of real ones; hermitian files get conjugated values in the other triangle, and have a
+/// real diagonal. Solvers take real_blocks() or real_rows() of what comes out (taskdag/complex.hpp).
+TASKDAG_API ComplexMatrix read_complex_matrix_market(const std::string& path, const ReadOptions& options = {});
+TASKDAG_API ComplexMatrix parse_complex_matrix_market(const char* text, std::size_t size, const std::string& name,
+                                                      const ReadOptions& options = {});
 
 /// Reads a vector: an array file of n×1, or a coordinate file of n×1 (absent entries are 0).
 /// @throws as read_matrix_market
