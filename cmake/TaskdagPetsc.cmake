@@ -1,8 +1,9 @@
-# Finds PETSc and MPI as TASKDAG_PETSC asks; sets TASKDAG_PETSC_FOUND, TASKDAG_PETSC_CUDA, TASKDAG_PETSC_VERSION and the
-# imported target taskdag_petsc_dep.
+# Finds PETSc and MPI as TASKDAG_PETSC asks; sets TASKDAG_PETSC_FOUND, TASKDAG_PETSC_CUDA, TASKDAG_PETSC_COMPLEX,
+# TASKDAG_PETSC_VERSION and the imported target taskdag_petsc_dep.
 include(TaskdagFindPetsc)
 set(TASKDAG_PETSC_FOUND OFF)
 set(TASKDAG_PETSC_CUDA OFF)
+set(TASKDAG_PETSC_COMPLEX OFF)
 
 # Says why there will be no plugin: an error where it was demanded, a status line where it was not.
 function(taskdag_no_petsc reason)
@@ -49,10 +50,6 @@ function(taskdag_find_petsc)
   taskdag_petsc_macro(petsc_double PETSC_USE_REAL_DOUBLE)
   taskdag_petsc_macro(petsc_complex PETSC_USE_COMPLEX)
   taskdag_petsc_macro(petsc_cuda PETSC_HAVE_CUDA)
-  if(petsc_complex)
-    taskdag_no_petsc("${found} has complex scalars: the plugin needs a PETSc with real ones")
-    return()
-  endif()
   if(NOT petsc_double)
     taskdag_no_petsc("${found} is not a double precision build, which the plugin needs")
     return()
@@ -80,6 +77,11 @@ function(taskdag_find_petsc)
   if(petsc_cuda)
     set(TASKDAG_PETSC_CUDA ON PARENT_SCOPE)
     set(with "with CUDA")
+  endif()
+  set(TASKDAG_PETSC_COMPLEX OFF PARENT_SCOPE)
+  if(petsc_complex)
+    set(TASKDAG_PETSC_COMPLEX ON PARENT_SCOPE)
+    string(APPEND with ", with complex scalars")
   endif()
   message(STATUS "TaskDAG: plugin for ${found}, ${with}")
 endfunction()

@@ -11,13 +11,14 @@
 
 #include <array>
 
+#include "scalar.hpp"
 #include "taskdag/context.hpp"
 
 #if PETSC_VERSION_LT(3, 18, 0)
 #error "TaskDAG's plugin needs PETSc 3.18 or newer"
 #endif
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-#error "TaskDAG's plugin needs a PETSc with real double precision scalars"
+#if !defined(PETSC_USE_REAL_DOUBLE)
+#error "TaskDAG's plugin needs a PETSc with double precision scalars"
 #endif
 
 #if PETSC_VERSION_LT(3, 19, 0)

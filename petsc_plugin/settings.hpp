@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "scalar.hpp"
 #include "taskdag/block_ordering.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/static/order.hpp"
@@ -35,7 +36,8 @@ enum class IccShift {
   scaled,  ///< the library's ShiftType::scaled
   petsc,   ///< positive definite, as PETSc's ICC
 };
-inline constexpr IccShift default_icc_shift = IccShift::scaled;
+/// There is no sign of a complex diagonal.
+inline constexpr IccShift default_icc_shift = complex_scalars ? IccShift::petsc : IccShift::scaled;
 
 /// -pc_taskdag_point_block: whether dense blocks of the matrix are taken as one, by factorisations and by SOR.
 enum class PointBlock {
@@ -125,7 +127,7 @@ struct SharedSettings {
 
 /// Everything that is taken from options or setters. What belongs to one type stays while another one is in use.
 struct Settings {
-  PCTaskDAGType type = PC_TASKDAG_AUTO;
+  PCTaskDAGType type = complex_scalars ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;  ///< of settings that nothing was said to
   bool type_given = false;  ///< the user has said which; else it is that of settle_type()
 #include <taskdag_settings/fields_all.inc>
   BackendSettings backend;

@@ -68,26 +68,26 @@ PetscErrorCode ColourMessages::make(MPI_Comm comm, Index roots, std::span<const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ColourMessages::begin(Index colour, const PetscScalar* roots, PetscScalar* leaves) const {
+PetscErrorCode ColourMessages::begin(Index colour, const double* roots, double* leaves) const {
   PetscFunctionBegin;
   if (any(colour))
-    PetscCall(PetscSFBcastBegin(forests_[static_cast<std::size_t>(colour)], MPIU_SCALAR, roots, leaves, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(forests_[static_cast<std::size_t>(colour)], MPI_DOUBLE, roots, leaves, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ColourMessages::end(Index colour, const PetscScalar* roots, PetscScalar* leaves) const {
+PetscErrorCode ColourMessages::end(Index colour, const double* roots, double* leaves) const {
   PetscFunctionBegin;
   if (any(colour))
-    PetscCall(PetscSFBcastEnd(forests_[static_cast<std::size_t>(colour)], MPIU_SCALAR, roots, leaves, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(forests_[static_cast<std::size_t>(colour)], MPI_DOUBLE, roots, leaves, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ColourMessages::add(Index colour, const PetscScalar* leaves, PetscScalar* roots) const {
+PetscErrorCode ColourMessages::add(Index colour, const double* leaves, double* roots) const {
   PetscFunctionBegin;
   if (!any(colour)) PetscFunctionReturn(PETSC_SUCCESS);
   const Held<PetscSF>& forest = forests_[static_cast<std::size_t>(colour)];
-  PetscCall(PetscSFReduceBegin(forest, MPIU_SCALAR, leaves, roots, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(forest, MPIU_SCALAR, leaves, roots, MPIU_SUM));
+  PetscCall(PetscSFReduceBegin(forest, MPI_DOUBLE, leaves, roots, MPI_SUM));
+  PetscCall(PetscSFReduceEnd(forest, MPI_DOUBLE, leaves, roots, MPI_SUM));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

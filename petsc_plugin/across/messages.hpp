@@ -27,10 +27,10 @@ class ColourMessages {
                       Index colours);
 
   /// Copies roots of one colour to leaves; the leaves of other colours, and all roots, may be used in between.
-  PetscErrorCode begin(Index colour, const PetscScalar* roots, PetscScalar* leaves) const;
-  PetscErrorCode end(Index colour, const PetscScalar* roots, PetscScalar* leaves) const;
+  PetscErrorCode begin(Index colour, const double* roots, double* leaves) const;
+  PetscErrorCode end(Index colour, const double* roots, double* leaves) const;
   /// Adds leaves of one colour to their roots.
-  PetscErrorCode add(Index colour, const PetscScalar* leaves, PetscScalar* roots) const;
+  PetscErrorCode add(Index colour, const double* leaves, double* roots) const;
 
   /// Of the colour: whether any rank sends; ranks that send to this one.
   [[nodiscard]] bool any(Index colour) const { return forests_[static_cast<std::size_t>(colour)] != nullptr; }

@@ -198,7 +198,7 @@ PetscErrorCode RankPart::read_values(Mat matrix) {
   for (PetscInt k = first_; k < first_ + rows_; ++k) {
     PetscCall(MatGetRow(aij, k, &count, nullptr, &row));
     const bool fits = next + static_cast<std::size_t>(count) <= target_.size();
-    for (PetscInt e = 0; fits && e < count; ++e) values_[at(target_[next++])] = row[e];
+    for (PetscInt e = 0; fits && e < count; ++e) values_[at(target_[next++])] = PetscRealPart(row[e]);
     PetscCall(MatRestoreRow(aij, k, &count, nullptr, &row));
     PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the pattern has changed, and has not been analysed again");
   }
@@ -214,11 +214,11 @@ Index RankPart::colour_of(Index place) const { return numbering_.colour[at(numbe
 
 Index RankPart::place_of_first() const { return first_ == 0 && rows_ > 0 ? numbering_.place.front() : -1; }
 
-void RankPart::sort(const PetscScalar* from, PetscScalar* to) const {
+void RankPart::sort(const double* from, double* to) const {
   for (Index p = 0; p < rows_; ++p) to[p] = from[numbering_.order[at(p)]];
 }
 
-void RankPart::sort_back(const PetscScalar* from, PetscScalar* to) const {
+void RankPart::sort_back(const double* from, double* to) const {
   for (Index p = 0; p < rows_; ++p) to[numbering_.order[at(p)]] = from[p];
 }
 

@@ -66,8 +66,8 @@ class RankPart {
   /// copies their roots to leaves: `messages` is elements() or entries(). What the last colour has is needed by no row
   /// of the sweep, and goes out only where `tells_last`. Rows that are ghosts nowhere are worked on meanwhile.
   template <class Work>
-  PetscErrorCode sweep(Triangle direction, const ColourMessages& messages, const PetscScalar* roots,
-                       PetscScalar* leaves, bool tells_last, const Work& work) const {
+  PetscErrorCode sweep(Triangle direction, const ColourMessages& messages, const double* roots, double* leaves,
+                       bool tells_last, const Work& work) const {
     PetscFunctionBegin;
     for (Index k = 0; k < colours(); ++k) {
       const Index colour = direction == Triangle::lower ? k : colours() - 1 - k;
@@ -82,8 +82,8 @@ class RankPart {
   }
 
   /// Between a rank's part of a vector and an array in the order of places.
-  void sort(const PetscScalar* from, PetscScalar* to) const;
-  void sort_back(const PetscScalar* from, PetscScalar* to) const;
+  void sort(const double* from, double* to) const;
+  void sort_back(const double* from, double* to) const;
 
  private:
   void sort_entries(const OwnPattern& pattern);

@@ -13,7 +13,9 @@ namespace {
 /// What is the same for all methods.
 PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionBegin;
-  if (solves_transposed(ksp))
+  if (complex_scalars)
+    why_not->set("its numbers are complex");
+  else if (solves_transposed(ksp))
     why_not->set("the solve is transposed");
   else if (ksp->calc_ritz)
     why_not->set("Ritz pairs are asked for");

@@ -96,7 +96,7 @@ PetscErrorCode eigenvalues_of_dense(std::vector<double>& elements, std::size_t r
   PC pc = nullptr;
   std::vector<double> parts;
   PetscCall(guarded([&] { parts.resize(2 * rows); }));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, elements.data(), matrix.out()));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, as_scalars(elements.data()), matrix.out()));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp.out()));
   PetscCall(KSPSetOperators(ksp, matrix, matrix));
   PetscCall(KSPSetType(ksp, KSPPREONLY));

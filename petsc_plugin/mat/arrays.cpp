@@ -56,34 +56,48 @@ PetscErrorCode get_result(Mat m, PetscScalar** p, PetscMemType* t, ResultUse use
 PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse use) { return restore_host_result(m, p, use); }
 #endif
 
+/// PETSc's arrays as the library's.
+void lend(const PetscScalar* b, PetscScalar* x, MemorySpace space, Arrays* arrays) {
+  arrays->b = as_reals(b);
+  arrays->x = as_reals(x);
+  arrays->space = space;
+  arrays->rows *= reals_per_scalar;
+  arrays->ldb *= reals_per_scalar;
+  arrays->ldx *= reals_per_scalar;
+}
+
 template <class Object>
 PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays, ResultUse use) {
-  arrays->space = MemorySpace::host;
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
   if (device) {
     PetscMemType of_b = PETSC_MEMTYPE_HOST;
     PetscMemType of_x = PETSC_MEMTYPE_HOST;
-    PetscCall(get_read(b, &arrays->b, &of_b));
-    PetscCall(get_result(x, &arrays->x, &of_x, use));
+    PetscCall(get_read(b, &from, &of_b));
+    PetscCall(get_result(x, &to, &of_x, use));
     if (in_cuda_memory(of_b) && in_cuda_memory(of_x)) {
-      arrays->space = MemorySpace::device;
+      lend(from, to, MemorySpace::device, arrays);
       return PETSC_SUCCESS;
     }
-    PetscCall(restore_result(x, &arrays->x, use));
-    PetscCall(restore_read(b, &arrays->b));
+    PetscCall(restore_result(x, &to, use));
+    PetscCall(restore_read(b, &from));
   }
-  PetscCall(get_host_read(b, &arrays->b));
-  PetscCall(get_host_result(x, &arrays->x, use));
+  PetscCall(get_host_read(b, &from));
+  PetscCall(get_host_result(x, &to, use));
+  lend(from, to, MemorySpace::host, arrays);
   return PETSC_SUCCESS;
 }
 
 template <class Object>
 PetscErrorCode close(Object b, Object x, Arrays* arrays, ResultUse use) {
+  const PetscScalar* from = as_scalars(arrays->b);
+  PetscScalar* to = as_scalars(arrays->x);
   if (arrays->space == MemorySpace::device) {
-    PetscCall(restore_result(x, &arrays->x, use));
-    PetscCall(restore_read(b, &arrays->b));
+    PetscCall(restore_result(x, &to, use));
+    PetscCall(restore_read(b, &from));
   } else {
-    PetscCall(restore_host_result(x, &arrays->x, use));
-    PetscCall(restore_host_read(b, &arrays->b));
+    PetscCall(restore_host_result(x, &to, use));
+    PetscCall(restore_host_read(b, &from));
   }
   return PETSC_SUCCESS;
 }
@@ -112,11 +126,12 @@ PetscErrorCode in_device_memory(Vec v, bool* cuda) {
 PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
   PetscFunctionBegin;
   PetscMemType where = PETSC_MEMTYPE_HOST;
+  const PetscScalar* restored = nullptr;
   if (cuda)
-    PetscCall(VecGetArrayReadAndMemType(v, array, &where));
+    PetscCall(VecGetArrayReadAndMemType(v, &restored, &where));
   else
-    PetscCall(VecGetArrayRead(v, array));
-  const double* restored = *array;
+    PetscCall(VecGetArrayRead(v, &restored));
+  *array = as_reals(restored);
   if (cuda)
     PetscCall(VecRestoreArrayReadAndMemType(v, &restored));
   else

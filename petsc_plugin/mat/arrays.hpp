@@ -13,10 +13,11 @@ enum class ResultUse {
   updated   ///< it is read, too
 };
 
-/// Right-hand side(s) and result(s) as the library takes them. Column k of b starts at b + k·ldb.
+/// Right-hand side(s) and result(s) as the library takes them, of whose numbers sizes are. Column k of b starts at b +
+/// k·ldb.
 struct Arrays {
-  const PetscScalar* b = nullptr;
-  PetscScalar* x = nullptr;
+  const double* b = nullptr;
+  double* x = nullptr;
   PetscInt rows = 0;
   PetscInt columns = 1;
   PetscInt ldb = 0;

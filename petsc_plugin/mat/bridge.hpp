@@ -23,6 +23,7 @@ class Bridge {
   /// The context in use; empty before the first setup.
   [[nodiscard]] const std::optional<BackendChoice>& backend() const { return backend_; }
   [[nodiscard]] bool on_cuda() const { return backend_ && backend_->context.backend() == Backend::cuda; }
+  /// Of PETSc's matrix.
   [[nodiscard]] PetscInt rows() const { return source_.rows(); }
 
   /// Whether an application since the last call has met an error that it could not return: see with_arrays().
@@ -128,13 +129,13 @@ class Bridge {
       PetscCall(get(v, &array, &where));
       PetscErrorCode worked = PETSC_SUCCESS;
       const bool fits = in_cuda_memory(where);
-      if (fits) worked = guarded([&] { work(array, MemorySpace::device, stream); });
+      if (fits) worked = guarded([&] { work(as_reals(array), MemorySpace::device, stream); });
       PetscCall(restore(v, &array));
       PetscCall(worked);
       if (fits) return PETSC_SUCCESS;
     }
     PetscCall(get_on_host(v, &array));
-    const PetscErrorCode worked = guarded([&] { work(array, MemorySpace::host, stream); });
+    const PetscErrorCode worked = guarded([&] { work(as_reals(array), MemorySpace::host, stream); });
     PetscCall(restore_on_host(v, &array));
     PetscCall(worked);
     return PETSC_SUCCESS;

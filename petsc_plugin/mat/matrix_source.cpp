@@ -79,7 +79,7 @@ PetscErrorCode MatrixSource::find_memory(Mat matrix) {
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   PetscFunctionBegin;
   PetscCall(lend(matrix, device));
-  if (block_size_ == 1) view_.pattern.cols = static_cast<Index>(columns_);
+  if (block_size_ == 1 && !real_rows_) view_.pattern.cols = static_cast<Index>(columns_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +91,7 @@ PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
                          converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, converted_.out()));
     matrix = converted_;
   }
-  if (!device || !on_device_) {
+  if (!device || !on_device_ || complex_scalars) {
     PetscCall(open_host(matrix));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -122,9 +122,10 @@ PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt
                           reinterpret_cast<const std::int64_t*>(columns), stream);
       }));
     }
-    view_ = {narrowed_->view(), values};
+    view_ = {narrowed_->view(), as_reals(values)};
   } else {
-    view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)}, values};
+    view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)},
+             as_reals(values)};
   }
   space_ = MemorySpace::device;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,7 +134,6 @@ PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt
 PetscErrorCode MatrixSource::open_host(Mat matrix) {
   PetscFunctionBegin;
   PetscCall(pattern_.open(matrix, block_size_ > 1 ? PETSC_TRUE : PETSC_FALSE));
-  const PetscScalar* values = nullptr;
   if (lent_form() != Form::aij) {
     PetscScalar* writable = nullptr;
     PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(matrix), &state_));
@@ -141,13 +141,17 @@ PetscErrorCode MatrixSource::open_host(Mat matrix) {
       PetscCall(MatSeqBAIJGetArray(matrix, &writable));
     else
       PetscCall(MatSeqSBAIJGetArray(matrix, &writable));
-    values = writable;
+    lent_values_ = writable;
   } else {
-    PetscCall(MatSeqAIJGetArrayRead(matrix, &values));
+    PetscCall(MatSeqAIJGetArrayRead(matrix, &lent_values_));
   }
-  view_ = {pattern_.pattern(), values};
   space_ = MemorySpace::host;
   PetscCall(lent_.share(matrix));
+  const PetscErrorCode taken = guarded([&] {
+    view_ = real_values_.take(pattern_.pattern(), lent_values_, static_cast<Index>(block_size_), real_rows_);
+  });
+  if (static_cast<int>(taken) != 0) PetscCall(close());
+  PetscCall(taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +159,7 @@ PetscErrorCode MatrixSource::close() {
   PetscFunctionBegin;
   if (lent_) {
     if (lent_form() != Form::aij) {
-      auto* writable = const_cast<PetscScalar*>(view_.values);
+      auto* writable = const_cast<PetscScalar*>(lent_values_);
       if (lent_form() == Form::baij)
         PetscCall(MatSeqBAIJRestoreArray(lent_, &writable));
       else
@@ -163,11 +167,13 @@ PetscErrorCode MatrixSource::close() {
       // There is no such call for reading, and newer releases take this one for new values.
       PetscCall(PetscObjectStateSet(reinterpret_cast<PetscObject>(lent_.get()), state_));
     } else {
-      PetscCall(MatSeqAIJRestoreArrayRead(lent_, &view_.values));
+      PetscCall(MatSeqAIJRestoreArrayRead(lent_, &lent_values_));
     }
     PetscCall(pattern_.close());
   }
   PetscCall(lent_.reset());
+  lent_values_ = nullptr;
+  real_values_.forget();
   view_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,13 +7,13 @@
 namespace taskdag::petsc {
 namespace {
 
-void add(RowMeasure measure, double value, double* number) {
+void add(RowMeasure measure, PetscScalar value, double* number) {
   switch (measure) {
     case RowMeasure::largest:
       *number = std::fmax(*number, std::abs(value));
       return;
     case RowMeasure::sum:
-      *number += value;
+      *number += PetscRealPart(value);
       return;
     case RowMeasure::absolute_sum:
       *number += std::abs(value);

@@ -18,7 +18,8 @@ PetscErrorCode poison(Mat x, PCFailedReason /*reason*/) {
   // Not a column at a time as a vector, which all ranks would have to make.
   PetscCall(MatDenseGetArrayWrite(x, &array));
   for (PetscInt k = 0; k < columns; ++k)
-    std::fill_n(array + static_cast<std::ptrdiff_t>(k) * stride, rows, std::numeric_limits<PetscScalar>::infinity());
+    std::fill_n(array + static_cast<std::ptrdiff_t>(k) * stride, rows,
+                PetscScalar(std::numeric_limits<double>::infinity()));
   PetscCall(MatDenseRestoreArrayWrite(x, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -73,6 +73,20 @@ PetscErrorCode raise_failure(const FactorStatus& status, const FactorOptions& op
   return PETSC_SUCCESS;
 }
 
+/// ICC of complex numbers is that of a symmetric matrix, and PETSc's own factorisations refuse the others, too.
+PetscErrorCode check_symmetry(Mat matrix) {
+  PetscFunctionBegin;
+  PetscBool known = PETSC_FALSE;
+  PetscBool hermitian = PETSC_FALSE;
+  PetscBool symmetric = PETSC_FALSE;
+  PetscCall(MatIsHermitianKnown(matrix, &known, &hermitian));
+  const bool is_hermitian = known == PETSC_TRUE && hermitian == PETSC_TRUE;
+  PetscCall(MatIsSymmetricKnown(matrix, &known, &symmetric));
+  PetscCheck(!is_hermitian || (known == PETSC_TRUE && symmetric == PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "ICC of complex numbers is for symmetric matrices, and this one is Hermitian: -pc_taskdag_type ilu");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The options are those that the factor was made with.
 PetscErrorCode log_status(Mat matrix, const FactorStatus& status, const FactorOptions& options, bool error_if_failure) {
   PetscFunctionBegin;
@@ -157,6 +171,7 @@ PetscErrorCode FactorBridge::analyse_ordered(Mat matrix, const FactorOptions& op
                                              const BackendSettings& settings) {
   PetscFunctionBegin;
   PetscCall(check_pivoting(options));
+  if (complex_scalars && options.kind == FactorKind::ic) PetscCall(check_symmetry(matrix));
   form_ = form;
   PetscCall(choose_form(matrix, options));
   PetscCall(prepare(matrix, upper_is_enough(options), settings, point_block_));
@@ -178,14 +193,19 @@ bool FactorBridge::upper_is_enough(const FactorOptions& options) const {
          in_form(options).shift != ShiftType::positive_definite;
 }
 
-std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt block) const {
-  if (options.diagonal_only) return "DILU and DIC are of scalar rows";
+std::string FactorBridge::reason_for_numbers(const FactorOptions& options) {
   if (options.precision == Precision::in_single) return "single precision is for scalar rows";
   const bool chosen = options.schedule != SolveSchedule::automatic ||
                       options.factor_schedule != FactorSchedule::automatic || options.tune;
   if (chosen) return "schedules are chosen for scalar rows";
   if (options.levels > 0 && options.fill == FillScope::blocks)
     return "fill inside blocks of an ordering is of scalar rows";
+  return "";
+}
+
+std::string FactorBridge::reason_for_rows(const FactorOptions& options, PetscInt block) const {
+  if (options.diagonal_only) return "DILU and DIC are of scalar rows";
+  if (std::string reason = reason_for_numbers(options); !reason.empty()) return reason;
   const bool has_shift = options.shift != ShiftType::none && options.shift != ShiftType::inblocks;
   if (has_shift && !form_.shift_by_default) return "blocks have no shifts but INBLOCKS";
   const std::string reason = reason_against_blocks(*row_order_, block);
@@ -199,8 +219,14 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
   point_block_ = 1;
   scalar_reason_.clear();
   PetscCall(wanted_block_size(matrix, form_.point_block, &block));
-  if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (block * reals_per_scalar <= 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(fetch_order());
+  if (complex_scalars) {
+    PetscCall(guarded([&] { reason = reason_for_numbers(options); }));
+    PetscCheck(reason.empty(), PETSC_COMM_SELF, PETSC_ERR_SUP, "Complex numbers are factored as blocks, but %s",
+               reason.c_str());
+  }
+  if (block <= 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] { reason = reason_for_rows(options, block); }));
   PetscCall(check_point_block(form_.point_block, reason));
   if (reason.empty())
@@ -212,7 +238,8 @@ PetscErrorCode FactorBridge::choose_form(Mat matrix, const FactorOptions& option
 
 FactorOptions FactorBridge::in_form(const FactorOptions& options) const {
   FactorOptions taken = options;
-  taken.block_size = static_cast<Index>(point_block_);
+  taken.block_size = block_size();
+  taken.complex_blocks = complex_scalars;
   if (point_block_ > 1 && form_.shift_by_default) taken.shift = ShiftType::none;
   return taken;
 }
@@ -233,17 +260,20 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   bool fills = false;
   PetscCall(fills_blocks_up(matrix, point_block_, &fills));
   const bool stays =
-      device_order_ && point_block_ == 1 && on_cuda() && backend_->context.device() == device_order_->device();
+      device_order_ && block_size() == 1 && on_cuda() && backend_->context.device() == device_order_->device();
   if (!stays) PetscCall(fetch_order());
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
     if (has_left_one_block_ && in_use.one_block_applications != 0) in_use.one_block_rows = 0;
     // With another order of the columns the blocks are not those of the factored matrix.
-    if (same_order_ && !fills && (options.levels == 0 || fill_in_blocks)) in_use.blocks = blocks_;
-    if (point_block_ > 1) {
-      const std::vector<Index> rows = *order_of_blocks(*row_order_, in_use.block_size);
-      const std::vector<Index> columns = *order_of_blocks(col_order_, in_use.block_size);
+    const bool rows_are_the_librarys = !complex_scalars;
+    if (same_order_ && !fills && rows_are_the_librarys && (options.levels == 0 || fill_in_blocks))
+      in_use.blocks = blocks_;
+    if (block_size() > 1) {
+      const auto size = static_cast<Index>(point_block_);
+      const std::vector<Index> rows = *order_of_blocks(*row_order_, size);
+      const std::vector<Index> columns = *order_of_blocks(col_order_, size);
       factorization_.emplace(backend_->context, view.pattern, space, in_use, rows, same_order_ ? rows : columns,
                              stream);
       return;
@@ -305,6 +335,8 @@ PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bo
   PetscErrorCode logged = PETSC_SUCCESS;
   const PetscErrorCode factored = with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status_ = factorization_->factor(view.values, space, stream);
+    status_.first_row = in_scalars(status_.first_row);
+    status_.last_row = in_scalars(status_.last_row);
     if (!measure_growth_ || !status_.ok()) return;
     // Of few rows a number costs little, and says more.
     constexpr PetscInt kFewRows = 10000;
@@ -345,7 +377,9 @@ PetscErrorCode FactorBridge::require_factor() const {
 PetscErrorCode FactorBridge::check_operation(Apply operation) const {
   PetscFunctionBegin;
   const bool half = operation == Apply::symmetric_left || operation == Apply::symmetric_right;
-  PetscCheck(!half || point_block_ == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!half || !complex_scalars, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "a factorisation of complex numbers has no symmetric parts (-ksp_pc_side symmetric)");
+  PetscCheck(!half || block_size() == 1, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "a factorisation by point blocks has no symmetric parts (-ksp_pc_side symmetric), one by rows has: "
              "-pc_taskdag_point_block off");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -375,9 +409,8 @@ PetscErrorCode FactorBridge::pivots(Vec e) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_result(e, [this](PetscScalar* array, MemorySpace space, Stream stream) {
-    factorization_->pivots(array, space, stream);
-  }));
+  PetscCall(with_result(
+      e, [this](double* array, MemorySpace space, Stream stream) { factorization_->pivots(array, space, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -385,7 +418,7 @@ PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
   PetscFunctionBegin;
   PetscCall(require_factor());
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_array(d, [this, scaling](const PetscScalar* array, MemorySpace space, Stream stream) {
+  PetscCall(with_array(d, [this, scaling](const double* array, MemorySpace space, Stream stream) {
     factorization_->set_diagonal(array, space, stream, scaling);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -393,10 +426,10 @@ PetscErrorCode FactorBridge::set_diagonal(Vec d, TransformScaling scaling) {
 
 PetscLogDouble FactorBridge::flops(Apply operation) const {
   if (!factorization_) return 0.0;
-  const auto entries = static_cast<PetscLogDouble>(factorization_->info_without_levels().entries);
+  const auto entries = static_cast<PetscLogDouble>(info()->entries);
   const auto n = static_cast<PetscLogDouble>(rows());
   // Blocks of both triangles, and the inverse ones on the diagonal.
-  if (point_block_ > 1) return 2.0 * entries;
+  if (block_size() > 1) return 2.0 * entries;
   const bool whole_cholesky =
       options_.kind == FactorKind::ic && (operation == Apply::full || operation == Apply::transposed);
   return whole_cholesky ? 4.0 * entries - 3.0 * n : 2.0 * entries - n;
@@ -404,12 +437,10 @@ PetscLogDouble FactorBridge::flops(Apply operation) const {
 
 PetscErrorCode FactorBridge::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
-  const FactorizationInfo none;
-  const FactorizationInfo* counted = &none;
+  FactorizationInfo sizes;
   PetscCall(guarded(viewer.comm, [&] {
-    if (factorization_) counted = &factorization_->info();  // some ranks may have no rows
+    if (factorization_) sizes = sizes_in_scalars(factorization_->info());  // some ranks may have no rows
   }));
-  const FactorizationInfo& sizes = *counted;
   std::string title;
   std::string text;
   std::vector<RankNumber> numbers;
@@ -499,6 +530,11 @@ std::string FactorBridge::describe_factor(const FactorizationInfo& sizes) const 
             number(inblocks ? options_.shift_amount : status_.shift_amount) + " in the end\n";
   }
   return text;
+}
+
+std::optional<FactorizationInfo> FactorBridge::info() const {
+  if (!factorization_) return std::nullopt;
+  return sizes_in_scalars(factorization_->info_without_levels());
 }
 
 PetscErrorCode FactorBridge::write_trace() const {

@@ -65,7 +65,7 @@ class FactorBridge : public Bridge {
   PetscErrorCode apply(Apply operation, Mat b, Mat x);
 
   /// The same for arrays of `rows()` elements in memory of the backend; with a factor. May throw.
-  void apply_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) {
+  void apply_to_arrays(Apply part, const double* b, double* x, Stream stream) {
     factorization_->apply(part, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
   void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
@@ -108,15 +108,14 @@ class FactorBridge : public Bridge {
   /// What it is at most, where a reasonable bound stands in for it; else 0.
   [[nodiscard]] double growth_bound() const { return growth_bound_; }
 
-  /// Without levels. Null before analyse(), and for a matrix without rows.
-  [[nodiscard]] const FactorizationInfo* info() const {
-    return factorization_ ? &factorization_->info_without_levels() : nullptr;
-  }
+  /// Without levels, in PETSc's numbers. None before analyse(), and for a matrix without rows.
+  [[nodiscard]] std::optional<FactorizationInfo> info() const;
 
   /// For values that are out of date: apply() is refused until the next factor().
   PetscErrorCode drop_factor();
 
-  /// Rows of the blocks that are factored as one; 1 in the scalar form.
+  /// Rows of the blocks of PETSc's matrix that are factored as one; 1 in the scalar form. To the library complex
+  /// numbers are blocks, too: see block_size().
   [[nodiscard]] PetscInt point_block() const { return point_block_; }
   /// Blocks are factored without the shift that the options name.
   [[nodiscard]] bool shift_is_dropped() const { return point_block_ > 1 && form_.shift_by_default; }
@@ -132,7 +131,10 @@ class FactorBridge : public Bridge {
   PetscErrorCode fetch_order();
   PetscErrorCode build(Mat matrix, const FactorOptions& options);
   PetscErrorCode choose_form(Mat matrix, const FactorOptions& options);
+  [[nodiscard]] static std::string reason_for_numbers(const FactorOptions& options);
   [[nodiscard]] std::string reason_for_rows(const FactorOptions& options, PetscInt block) const;
+  /// Of the library's point blocks; 1: none.
+  [[nodiscard]] Index block_size() const { return static_cast<Index>(point_block_ * reals_per_scalar); }
   /// The options as the form in use takes them.
   [[nodiscard]] FactorOptions in_form(const FactorOptions& options) const;
   [[nodiscard]] PetscErrorCode require_factor() const;

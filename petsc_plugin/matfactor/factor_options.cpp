@@ -66,7 +66,8 @@ PetscErrorCode fills_blocks_up(Mat matrix, PetscInt block, bool* fills) {
 }
 
 std::string reason_against_blocks(const std::vector<Index>& order, PetscInt block) {
-  if (block > largest_point_block) return "blocks have at most " + std::to_string(largest_point_block) + " rows";
+  constexpr PetscInt most = largest_point_block / reals_per_scalar;
+  if (block > most) return "blocks have at most " + std::to_string(most) + " rows";
   if (!order_of_blocks(order, static_cast<Index>(block))) return "the ordering takes blocks apart";
   return "";
 }

@@ -181,14 +181,15 @@ PetscErrorCode get_info(Mat factor, MatInfoType, MatInfo* info) {
   info->fill_ratio_given = 1.0;
   info->fill_ratio_needed = 1.0;
   if (!factor->data) PetscFunctionReturn(PETSC_SUCCESS);
-  const FactorizationInfo* sizes = data_of(factor).bridge.info();
+  const std::optional<FactorizationInfo> sizes = data_of(factor).bridge.info();
   info->fill_ratio_given = data_of(factor).fill_expected;
   if (sizes) {
     const PetscLogDouble given = data_of(factor).entries_given;
     const auto block = static_cast<PetscLogDouble>(sizes->block_size);
     auto entries = static_cast<PetscLogDouble>(sizes->entries);
     // Of one triangle, as the entries that are given.
-    if (block > 1.0 && data_of(factor).kind == FactorKind::ic) entries = (entries + block * sizes->rows) / 2.0;
+    if ((block > 1.0 || complex_scalars) && data_of(factor).kind == FactorKind::ic)
+      entries = (entries + block * sizes->rows) / 2.0;
     info->block_size = block * block;
     if (given > 0.0) info->fill_ratio_needed = entries / given;
     info->nz_allocated = info->nz_used = entries;

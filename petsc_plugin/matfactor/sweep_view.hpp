@@ -6,12 +6,21 @@
 #include <vector>
 
 #include "mat/rank_view.hpp"
+#include "scalar.hpp"
 #include "taskdag/solve_schedule.hpp"
 #include "taskdag/study.hpp"
 
 namespace taskdag::petsc {
 
-/// `Info`: FactorizationInfo, SorInfo.
+/// Counts of PETSc's numbers. `Info`: FactorizationInfo, SorInfo.
+template <class Info>
+Info sizes_in_scalars(Info sizes) {
+  if (sizes.block_size > 1) sizes.block_size /= reals_per_scalar;
+  sizes.rows /= reals_per_scalar;
+  sizes.entries /= reals_per_scalar * reals_per_scalar;
+  return sizes;
+}
+
 template <class Info>
 std::vector<RankNumber> size_numbers(const Info& sizes) {
   return {{"rows", static_cast<double>(sizes.rows), true},

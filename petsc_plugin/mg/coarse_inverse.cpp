@@ -126,7 +126,7 @@ PetscErrorCode CoarseInverse::solve(KSP solver, std::vector<double>* inverse, bo
     PetscCall(VecGetArrayRead(x, &elements));
     for (PetscInt row = 0; row < own_rows; ++row)
       (*inverse)[static_cast<std::size_t>(row) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(column)] =
-          elements[row];
+          PetscRealPart(elements[row]);
     PetscCall(VecRestoreArrayRead(x, &elements));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,6 +28,7 @@ PetscErrorCode CycleOfPc::take(PC pc) {
   PetscCall(ranks_.take(comm));
   PetscCall(PCGetFailedReason(pc, &failed));
   if (failed != PC_NOERROR) why_not_.set("the preconditioner has failed");
+  if (complex_scalars) why_not_.set("its numbers are complex");
   if (!ranks_.on_one_node()) why_not_.set("its ranks are not all on one node");
   PetscCall(agree(comm, PETSC_SUCCESS, &why_not_));
   if (why_not_.given()) {

@@ -36,9 +36,7 @@ class MultigridPreconditioner final : public Preconditioner {
   PetscErrorCode apply(Apply part, Mat b, Mat x) override;
   bool take_lost_application() override;
   PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override;
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
-    own_->apply_to_arrays(b, x, stream);
-  }
+  void apply_to_arrays(const double* b, double* x, Stream stream) override { own_->apply_to_arrays(b, x, stream); }
   [[nodiscard]] LinearMap* map_over_ranks() override { return own_ ? own_->map_over_ranks() : nullptr; }
   PetscErrorCode view(const RankViewer& viewer) const override;
   PetscErrorCode reset() override;

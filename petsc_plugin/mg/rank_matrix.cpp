@@ -93,7 +93,7 @@ PetscErrorCode RankMatrix::gather(bool again) {
   PetscFunctionBegin;
   MatrixSource source;
   OpenMatrix open(source);
-  std::vector<PetscScalar> values;
+  std::vector<double> values;
   const auto read = [&] {
     PetscFunctionBegin;
     PetscCall(source.inspect_any(rows_));
@@ -103,7 +103,7 @@ PetscErrorCode RankMatrix::gather(bool again) {
   PetscCall(share_error(given_.comm(), read()));
   const CsrView& rows = source.view();
   const auto entries = static_cast<std::size_t>(rows.pattern.entries());
-  PetscCall(gather_all(given_.comm(), MPIU_SCALAR, std::span<const PetscScalar>(rows.values, entries), &values));
+  PetscCall(gather_all(given_.comm(), MPI_DOUBLE, std::span<const double>(rows.values, entries), &values));
   if (again) {
     PetscScalar* elements = nullptr;
     PetscCall(MatSeqAIJGetArray(inner_matrix_, &elements));
@@ -116,7 +116,7 @@ PetscErrorCode RankMatrix::gather(bool again) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RankMatrix::gather_pattern(const CsrView& rows, const std::vector<PetscScalar>& values) {
+PetscErrorCode RankMatrix::gather_pattern(const CsrView& rows, const std::vector<double>& values) {
   PetscFunctionBegin;
   const MPI_Comm comm = given_.comm();
   PetscInt all_rows = 0;
@@ -132,7 +132,7 @@ PetscErrorCode RankMatrix::gather_pattern(const CsrView& rows, const std::vector
   PetscCall(MatCreate(PETSC_COMM_SELF, inner_matrix_.out()));
   PetscCall(MatSetSizes(inner_matrix_, all_rows, all_columns, all_rows, all_columns));
   PetscCall(MatSetType(inner_matrix_, MATSEQAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(inner_matrix_, offsets.data(), columns.data(), values.data()));
+  PetscCall(MatSeqAIJSetPreallocationCSR(inner_matrix_, offsets.data(), columns.data(), as_scalars(values.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

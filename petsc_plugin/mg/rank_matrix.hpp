@@ -48,7 +48,7 @@ class RankMatrix {
   PetscErrorCode split();
   PetscErrorCode take_rows(bool again);
   PetscErrorCode gather(bool again);
-  PetscErrorCode gather_pattern(const CsrView& rows, const std::vector<PetscScalar>& values);
+  PetscErrorCode gather_pattern(const CsrView& rows, const std::vector<double>& values);
 
   MatState of_;  ///< what was taken
   Reach reach_ = Reach::dealt_out;

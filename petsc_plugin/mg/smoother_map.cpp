@@ -156,7 +156,7 @@ PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
   PetscFunctionBegin;
   Mat made_of = nullptr;
   Vec like = nullptr;
-  std::vector<PetscScalar> all;
+  std::vector<double> all;
   PetscCall(PCGetOperators(pc_, nullptr, &made_of));
   PetscCall(MatCreateVecs(made_of, nullptr, &like));
   const PetscErrorCode found = diagonal_.find(pc_, like);
@@ -168,20 +168,20 @@ PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmootherMap::gather_diagonal(std::vector<PetscScalar>* all) const {
+PetscErrorCode SmootherMap::gather_diagonal(std::vector<double>* all) const {
   PetscFunctionBegin;
   PetscInt rows = 0;
   const PetscScalar* own = nullptr;
   PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
   PetscCall(VecGetArrayRead(diagonal_.vector(), &own));
   PetscCall(
-      gather_all(pc_.comm(), MPIU_SCALAR, std::span<const PetscScalar>(own, static_cast<std::size_t>(rows)), all));
+      gather_all(pc_.comm(), MPI_DOUBLE, std::span<const double>(as_reals(own), static_cast<std::size_t>(rows)), all));
   PetscCall(VecRestoreArrayRead(diagonal_.vector(), &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// all: the elements of all ranks, where each needs them.
-PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::vector<PetscScalar>* all) {
+PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::vector<double>* all) {
   PetscFunctionBegin;
   PetscInt rows = 0;
   const double* own = nullptr;

@@ -54,8 +54,8 @@ class SmootherMap {
   void take_map(Kind kind, PetscObjectId pc);
   PetscErrorCode bring_diagonal(const Context& context, bool whole);
   PetscErrorCode bring_sor(const Context& context, const Refusal& refuse);
-  PetscErrorCode gather_diagonal(std::vector<PetscScalar>* all) const;
-  PetscErrorCode place_diagonal(const Context& context, const std::vector<PetscScalar>* all);
+  PetscErrorCode gather_diagonal(std::vector<double>* all) const;
+  PetscErrorCode place_diagonal(const Context& context, const std::vector<double>* all);
   PetscErrorCode copy_diagonal(const Context& context, std::span<const double> from, const double** elements);
 
   Held<PC> pc_;

@@ -108,7 +108,7 @@ PetscErrorCode AcrossRanks::with_host_arrays(Vec b, Vec x, PetscLogDouble flops,
   PetscScalar* to = nullptr;
   PetscCall(VecGetArrayRead(b, &from));
   PetscCall(VecGetArray(x, &to));
-  const PetscErrorCode worked = work(from, to);
+  const PetscErrorCode worked = work(as_reals(from), as_reals(to));
   PetscCall(VecRestoreArray(x, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
   PetscCall(worked);

@@ -326,7 +326,7 @@ PetscErrorCode FactorAcross::apply(Apply part, Vec b, Vec x) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(guarded(whole_.comm(), [&] { fetch_factor(); }));
-  PetscCall(with_host_arrays(b, x, flops(), [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
+  PetscCall(with_host_arrays(b, x, flops(), [&](const double* from, double* to) -> PetscErrorCode {
     PetscFunctionBegin;
     part_->sort(from, work_.data());
     PetscCall(solve(part));

@@ -108,7 +108,7 @@ PetscErrorCode SorAcross::iterate(Vec b, Vec x, PetscInt iterations, bool from_z
   PetscInt passes = 0;
   PetscCall(count_sor_sweeps(own(), iterations, PetscObjectComm(reinterpret_cast<PetscObject>(b)), &passes));
   const auto flops = 2.0 * static_cast<PetscLogDouble>(sor_->pattern().own_entries()) * static_cast<double>(passes);
-  PetscCall(with_host_arrays(b, x, flops, [&](const PetscScalar* from, PetscScalar* to) -> PetscErrorCode {
+  PetscCall(with_host_arrays(b, x, flops, [&](const double* from, double* to) -> PetscErrorCode {
     PetscFunctionBegin;
     part_->sort(from, right_.data());
     if (!from_zero) part_->sort(to, work_.data());

@@ -123,11 +123,9 @@ class AutoPreconditioner final : public Preconditioner {
     if (made_) PetscCall(made_->prepare_for_arrays(replays, use));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
-    made_->apply_to_arrays(b, x, stream);
-  }
+  void apply_to_arrays(const double* b, double* x, Stream stream) override { made_->apply_to_arrays(b, x, stream); }
   [[nodiscard]] LinearMap* map_over_ranks() override { return made_ ? made_->map_over_ranks() : nullptr; }
-  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+  void apply_to_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                         Stream stream) override {
     made_->apply_to_columns(count, b, ldb, x, ldx, stream);
   }

@@ -26,7 +26,8 @@ class BlockJacobiPreconditioner final : public JacobiSweeps<BlockJacobi> {
   PetscErrorCode find_own_blocks(std::optional<JacobiBlocks>* blocks);
   [[nodiscard]] PetscLogDouble flops_of_residual() const { return 2.0 * static_cast<double>(entries_); }
   [[nodiscard]] PetscLogDouble flops_of_correction() const {
-    return jacobi_ ? 2.0 * static_cast<double>(jacobi_->info().block_entries) : 0.0;
+    constexpr double reals = reals_per_scalar * reals_per_scalar;
+    return jacobi_ ? 2.0 / reals * static_cast<double>(jacobi_->info().block_entries) : 0.0;
   }
   [[nodiscard]] PetscLogDouble flops() const override {
     return settings_.jacobi.sweeps * flops_of_correction() + (settings_.jacobi.sweeps - 1) * flops_of_residual();
@@ -42,23 +43,24 @@ PetscErrorCode BlockJacobiPreconditioner::find_own_blocks(std::optional<JacobiBl
   PetscFunctionBegin;
   const BlockJacobiSettings& wanted = settings_.block_jacobi;
   if (wanted.source == JacobiBlockSource::graph) PetscFunctionReturn(PETSC_SUCCESS);
+  constexpr Index scale = reals_per_scalar;
   const bool either = wanted.source == JacobiBlockSource::automatic;
-  if (either && wanted.block_size > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (either && wanted.block_size > 0 && !complex_scalars) PetscFunctionReturn(PETSC_SUCCESS);
   PetscInt count = 0;
   const PetscInt* sizes = nullptr;
   PetscInt size = 1;
   PetscCall(MatGetVariableBlockSizes(whole_, &count, &sizes));
   PetscCall(MatGetBlockSize(whole_, &size));
-  if (count == 0 && size == 1 && either) PetscFunctionReturn(PETSC_SUCCESS);
+  if (count == 0 && size == 1 && either && !complex_scalars) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(guarded([&] {
     if (count == 0) {
-      *blocks = consecutive_blocks(static_cast<Index>(rows()), static_cast<Index>(size));
+      *blocks = consecutive_blocks(scale * static_cast<Index>(rows()), scale * static_cast<Index>(size));
       origin_ = "the matrix' own, of " + std::to_string(size) + " rows";
       return;
     }
     blocks->emplace();
     for (PetscInt k = 0; k < count; ++k)
-      (*blocks)->offsets.push_back(static_cast<Index>((*blocks)->offsets.back() + sizes[k]));
+      (*blocks)->offsets.push_back(static_cast<Index>((*blocks)->offsets.back() + scale * sizes[k]));
     origin_ = "the matrix' own, of several sizes";
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,6 +71,7 @@ PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_fail
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
+  source_.lend_real_rows(complex_scalars);
   PetscCall(prepare(matrix, false, settings_.backend));
   std::optional<JacobiBlocks> blocks;
   PetscCall(find_own_blocks(&blocks));
@@ -102,6 +105,7 @@ PetscErrorCode BlockJacobiPreconditioner::update(Mat matrix, bool error_if_failu
   FactorStatus status;
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status = jacobi_->update_values(view, space, stream);
+    status.first_row = in_scalars(status.first_row);
   }));
   if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
   const bool singular = status.outcome == FactorOutcome::zero_pivot;
@@ -124,11 +128,12 @@ PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded(viewer.comm, [&] {
     const BlockJacobiInfo info = jacobi_ ? jacobi_->info() : BlockJacobiInfo{};
-    numbers = {{"rows", static_cast<double>(rows()), true},
-               {"blocks", static_cast<double>(info.blocks), true},
-               {"rows in the largest one", static_cast<double>(info.largest_block), false},
-               {"entries of inverses", static_cast<double>(info.block_entries), true},
-               {"MB", static_cast<double>(info.bytes) / 1.0e6, true}};
+    numbers = {
+        {"rows", static_cast<double>(rows()), true},
+        {"blocks", static_cast<double>(info.blocks), true},
+        {"rows in the largest one", static_cast<double>(in_scalars(info.largest_block)), false},
+        {"entries of inverses", static_cast<double>(info.block_entries / (reals_per_scalar * reals_per_scalar)), true},
+        {"MB", static_cast<double>(info.bytes) / 1.0e6, true}};
     text = jacobi_ ? "blocks: " + origin_ + '\n' : "";
     if (each) text += number_text(title, numbers) + '\n';
   }));

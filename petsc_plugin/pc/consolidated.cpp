@@ -47,14 +47,12 @@ class Consolidated final : public Preconditioner {
     if (!merges()) PetscCall(inner_->prepare_for_arrays(replays, use));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
-    inner_->apply_to_arrays(b, x, stream);
-  }
-  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+  void apply_to_arrays(const double* b, double* x, Stream stream) override { inner_->apply_to_arrays(b, x, stream); }
+  void apply_to_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                         Stream stream) override {
     inner_->apply_to_columns(count, b, ldb, x, ldx, stream);
   }
-  void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) override {
+  void apply_part_to_arrays(Apply part, const double* b, double* x, Stream stream) override {
     inner_->apply_part_to_arrays(part, b, x, stream);
   }
   bool take_lost_application() override { return inner_->take_lost_application(); }

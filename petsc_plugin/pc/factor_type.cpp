@@ -38,14 +38,14 @@ class FactorPreconditioner final : public Preconditioner {
             .launches = factor_.launches()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
+  void apply_to_arrays(const double* b, double* x, Stream stream) override {
     factor_.apply_to_arrays(Apply::full, b, x, stream);
   }
-  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+  void apply_to_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                         Stream stream) override {
     factor_.apply_to_columns(count, b, ldb, x, ldx, stream);
   }
-  void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream) override {
+  void apply_part_to_arrays(Apply part, const double* b, double* x, Stream stream) override {
     factor_.apply_to_arrays(part, b, x, stream);
   }
   [[nodiscard]] bool has_own_halves() const override;
@@ -202,7 +202,7 @@ PetscErrorCode FactorPreconditioner::update(Mat matrix, bool error_if_failure) {
 }
 
 bool FactorPreconditioner::has_own_halves() const {
-  const FactorizationInfo* const info = factor_.info();
+  const std::optional<FactorizationInfo> info = factor_.info();
   return own().levels == 0 && (!info || info->diagonal_only);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mat/bridge.hpp"
+#include "mat/conjugated.hpp"
 #include "mat/off_diagonal.hpp"
 #include "pc/preconditioner.hpp"
 #include "pc/types.hpp"
@@ -22,8 +23,8 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
     PetscCall(couplings_.attach(whole));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode apply(Apply part, Vec b, Vec x) final;
-  PetscErrorCode apply(Apply part, Mat b, Mat x) final;
+  PetscErrorCode apply(Apply part, Vec b, Vec x) final { return apply_to(part, b, x); }
+  PetscErrorCode apply(Apply part, Mat b, Mat x) final { return apply_to(part, b, x); }
   PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* use) final {
     PetscFunctionBegin;
     if (!jacobi_) PetscFunctionReturn(PETSC_SUCCESS);
@@ -34,7 +35,7 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
             .launches = launches_};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) final {
+  void apply_to_arrays(const double* b, double* x, Stream stream) final {
     jacobi_->apply(b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, false, stream);
   }
   bool take_lost_application() final { return Bridge::take_lost_application(); }
@@ -60,25 +61,34 @@ class JacobiSweeps : public Preconditioner, protected Bridge {
   Held<Mat> whole_;
   Offset entries_ = 0;
   std::optional<Solver> jacobi_;
+
+ private:
+  template <class Object>
+  PetscErrorCode apply_to(Apply part, Object b, Object x) {
+    const bool transposed = part == Apply::transposed;
+    const auto sweep_of = [this, transposed](Object from, Object to) { return sweep(transposed, from, to); };
+    return transposed && complex_scalars ? conjugated(b, x, sweep_of) : sweep_of(b, x);
+  }
+  PetscErrorCode sweep(bool transposed, Vec b, Vec x);
+  PetscErrorCode sweep(bool transposed, Mat b, Mat x);
 };
 
 template <class Solver>
-PetscErrorCode JacobiSweeps<Solver>::apply(Apply part, Vec b, Vec x) {
+PetscErrorCode JacobiSweeps<Solver>::sweep(bool transposed, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
-    jacobi_->apply(arrays.b, arrays.x, arrays.space, part == Apply::transposed, stream);
+    jacobi_->apply(arrays.b, arrays.x, arrays.space, transposed, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Solver>
-PetscErrorCode JacobiSweeps<Solver>::apply(Apply part, Mat b, Mat x) {
+PetscErrorCode JacobiSweeps<Solver>::sweep(bool transposed, Mat b, Mat x) {
   PetscFunctionBegin;
   PetscCall(with_arrays(b, x, flops(), [&](const Arrays& arrays, Stream stream) {
     for (PetscInt k = 0; k < arrays.columns; ++k)
       jacobi_->apply(arrays.b + static_cast<std::ptrdiff_t>(k) * arrays.ldb,
-                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, part == Apply::transposed,
-                     stream);
+                     arrays.x + static_cast<std::ptrdiff_t>(k) * arrays.ldx, arrays.space, transposed, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,7 @@
 #include "matfactor/engine_runs.hpp"
 #include "options.hpp"
 #include "pc/block_jacobi_type.hpp"
+#include "pc/complex_jacobi_type.hpp"
 #include "pc/jacobi_sweeps.hpp"
 #include "pc/types.hpp"
 #include "taskdag/jacobi.hpp"
@@ -162,6 +163,7 @@ PetscErrorCode JacobiPreconditioner::write_trace() const {
 
 std::unique_ptr<Preconditioner> make_jacobi(const Settings& settings) {
   if (settings.block_jacobi.used) return make_block_jacobi(settings);
+  if (complex_scalars) return make_complex_jacobi(settings);
   return std::make_unique<JacobiPreconditioner>(settings);
 }
 

@@ -5,6 +5,7 @@
 #include "boundary.hpp"
 #include "ordering/orderings.hpp"
 #include "pc/across.hpp"
+#include "pc/complex_checks.hpp"
 #include "pc/consolidated.hpp"
 #include "pc/factor_type.hpp"
 #include "pc/types.hpp"
@@ -77,6 +78,7 @@ PetscErrorCode read_pc_options(OptionItems PetscOptionsObject, Settings* setting
 
 PetscErrorCode check_settings(const Settings& settings) {
   PetscFunctionBegin;
+  if (complex_scalars) PetscCall(check_complex(settings));
   PetscCall(check_across(settings));
   PetscCall(check_consolidate(settings));
   PetscCall(check_precision(settings));

@@ -25,7 +25,7 @@ enum class Half {
 
 /// Applies a half of `solver`, a Sor or a Factorization.
 template <class Solver>
-void apply_half(Solver& solver, Half part, const PetscScalar* b, PetscScalar* x, MemorySpace space, Stream stream) {
+void apply_half(Solver& solver, Half part, const double* b, double* x, MemorySpace space, Stream stream) {
   switch (part) {
     case Half::lower:
       return solver.solve_lower(b, x, space, stream);
@@ -94,14 +94,14 @@ class Preconditioner {
   /// rows.
   virtual PetscErrorCode prepare_for_arrays(std::int64_t /*replays*/, ArrayUse* /*use*/) { return PETSC_SUCCESS; }
   /// Applies it to an array of this rank's rows in memory of the backend; x is another one. May throw.
-  virtual void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream);
+  virtual void apply_to_arrays(const double* b, double* x, Stream stream);
   /// The same to each of some columns, which a type may do at once.
-  virtual void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
+  virtual void apply_to_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx,
                                 Stream stream) {
     for (Index k = 0; k < count; ++k) apply_to_arrays(b + k * ldb, x + k * ldx, stream);
   }
   /// The same with a symmetric part, where ArrayUse says that there are such.
-  virtual void apply_part_to_arrays(Apply part, const PetscScalar* b, PetscScalar* x, Stream stream);
+  virtual void apply_part_to_arrays(Apply part, const double* b, double* x, Stream stream);
   /// What that calls where it is over all ranks, so that a loop can tell and ask it of lost ranks; else null.
   [[nodiscard]] virtual LinearMap* map_over_ranks() { return nullptr; }
 
@@ -131,11 +131,11 @@ class Preconditioner {
   virtual PetscErrorCode reset() = 0;
 };
 
-inline void Preconditioner::apply_to_arrays(const PetscScalar* /*b*/, PetscScalar* /*x*/, Stream /*stream*/) {
+inline void Preconditioner::apply_to_arrays(const double* /*b*/, double* /*x*/, Stream /*stream*/) {
   throw Unsupported("this type of the preconditioner is not applied to arrays");
 }
 
-inline void Preconditioner::apply_part_to_arrays(Apply /*part*/, const PetscScalar* /*b*/, PetscScalar* /*x*/,
+inline void Preconditioner::apply_part_to_arrays(Apply /*part*/, const double* /*b*/, double* /*x*/,
                                                  Stream /*stream*/) {
   throw Unsupported("this type of the preconditioner has no symmetric parts");
 }

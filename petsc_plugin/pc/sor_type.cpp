@@ -69,15 +69,15 @@ class SorPreconditioner final : public Preconditioner, private Bridge {
             .launches = launches_};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override {
+  void apply_to_arrays(const double* b, double* x, Stream stream) override {
     sor_->iterate(to_sweep(own().sweep), static_cast<int>(own().iterations * own().local_iterations), SorStart::zero, b,
                   x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
   bool take_lost_application() override { return Bridge::take_lost_application(); }
   PetscErrorCode iterate(Vec b, Vec x, PetscInt iterations, bool from_zero) override;
   [[nodiscard]] bool has_own_halves() const override {
-    return point_block_ == 1 && to_sweep(own().sweep) == SorSweep::symmetric && own().iterations == 1 &&
-           own().local_iterations == 1;
+    return point_block_ * reals_per_scalar == 1 && to_sweep(own().sweep) == SorSweep::symmetric &&
+           own().iterations == 1 && own().local_iterations == 1;
   }
   PetscErrorCode half(Half part, Vec b, Vec x) override;
   PetscErrorCode pivots(Vec e) override;
@@ -168,11 +168,12 @@ PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& ord
   std::shared_ptr<const RowBlocks> blocks;
   bool fills = false;
   PetscCall(fills_blocks_up(matrix, point_block_, &fills));
-  if (!fills) PetscCall(attached_blocks(matrix, row_, &blocks));
+  if (!fills && !complex_scalars) PetscCall(attached_blocks(matrix, row_, &blocks));
   PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     const SweepSettings& wanted = settings_.sweeps;
-    const auto size = static_cast<Index>(point_block_);
+    const auto block = static_cast<Index>(point_block_);
+    const Index size = block * reals_per_scalar;
     SorOptions options{.omega = own().omega,
                        .shift = own().shift,
                        .schedule = wanted.schedule,
@@ -182,7 +183,7 @@ PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& ord
                        .blocks = blocks,
                        .block_size = size};
     set_study(options, wanted.study);
-    const std::vector<Index> in_use = size > 1 ? *order_of_blocks(order, size) : order;
+    const std::vector<Index> in_use = size > 1 ? *order_of_blocks(order, block) : order;
     sor_.emplace(backend_->context, view.pattern, space, options, in_use, stream);
     launches_ = fresh_number();
   }));
@@ -205,6 +206,7 @@ PetscErrorCode SorPreconditioner::load(Mat matrix, bool error_if_failure) {
   FactorStatus status;
   PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     status = sor_->update_values(view.values, space, stream);
+    status.first_row = in_scalars(status.first_row);
   }));
   PetscCall(log_flops(on_cuda(), static_cast<PetscLogDouble>(rows())));
   if (status.ok()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,7 +283,8 @@ PetscErrorCode SorPreconditioner::apply(Apply part, Mat b, Mat x) {
 PetscErrorCode SorPreconditioner::half(Half part, Vec b, Vec x) {
   PetscFunctionBegin;
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto flops = (part == Half::transformed ? 2.0 : 1.0) * static_cast<PetscLogDouble>(sor_->info().entries);
+  const auto flops =
+      (part == Half::transformed ? 2.0 : 1.0) * static_cast<PetscLogDouble>(sizes_in_scalars(sor_->info()).entries);
   PetscCall(with_arrays(b, x, flops, [&](const Arrays& arrays, Stream stream) {
     apply_half(*sor_, part, arrays.b, arrays.x, arrays.space, stream);
   }));
@@ -291,8 +294,8 @@ PetscErrorCode SorPreconditioner::half(Half part, Vec b, Vec x) {
 PetscErrorCode SorPreconditioner::pivots(Vec e) {
   PetscFunctionBegin;
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_result(
-      e, [this](PetscScalar* array, MemorySpace space, Stream stream) { sor_->pivots(array, space, stream); }));
+  PetscCall(
+      with_result(e, [this](double* array, MemorySpace space, Stream stream) { sor_->pivots(array, space, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,16 +303,15 @@ PetscErrorCode SorPreconditioner::set_diagonal(Vec d, TransformScaling scaling) 
   PetscFunctionBegin;
   PetscCheck(scaling == TransformScaling::none, PETSC_COMM_SELF, PETSC_ERR_PLIB, "SOR has no symmetric scaling");
   if (rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(with_array(d, [this](const PetscScalar* array, MemorySpace space, Stream stream) {
-    sor_->set_diagonal(array, space, stream);
-  }));
+  PetscCall(with_array(
+      d, [this](const double* array, MemorySpace space, Stream stream) { sor_->set_diagonal(array, space, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscLogDouble SorPreconditioner::flops(PetscInt iterations, SorStart start) const {
   if (!sor_) return 0.0;
   // A sweep alone takes the whole matrix; from zero, and one after the other, half of it.
-  const auto whole = 2.0 * static_cast<PetscLogDouble>(sor_->info().entries);
+  const auto whole = 2.0 * static_cast<PetscLogDouble>(sizes_in_scalars(sor_->info()).entries);
   const auto its = static_cast<PetscLogDouble>(iterations);
   const double first = start == SorStart::zero ? 0.5 * whole : 0.0;
   const auto n = static_cast<PetscLogDouble>(rows());
@@ -323,7 +325,7 @@ PetscErrorCode SorPreconditioner::view(const RankViewer& viewer) const {
   PetscFunctionBegin;
   const std::string title = "sizes: ";
   const SorInfo none;
-  const SorInfo& sizes = sor_ ? sor_->info() : none;
+  const SorInfo sizes = sor_ ? sizes_in_scalars(sor_->info()) : none;
   std::string text;
   std::vector<RankNumber> numbers;
   bool each = false;

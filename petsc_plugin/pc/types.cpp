@@ -33,7 +33,7 @@ void settle_type(Settings* settings) {
   sweeps.tune_file.clear();
   const bool of_a_factor = sweeps != SweepSettings{} || settings->factor != FactorSettings{} || settings->eisenstat ||
                            settings->consolidate.mode != Consolidate::off || settings->across != Across::off;
-  settings->type = of_a_factor ? PC_TASKDAG_ILU : PC_TASKDAG_AUTO;
+  settings->type = of_a_factor ? PC_TASKDAG_ILU : Settings{}.type;
 }
 
 }  // namespace taskdag::petsc

@@ -44,7 +44,8 @@ const PcType* find_type(PCTaskDAGType type);
 PetscErrorCode check_halves(MPI_Comm comm, const PcType& type);
 
 /// Gives settings without a type the one that counts then: auto, or ILU where something is said about how a factor is
-/// to be made or applied. -pc_taskdag_tune alone says nothing of a factor. May throw, and changes nothing then.
+/// to be made or applied, and for complex numbers. -pc_taskdag_tune alone says nothing of a factor. May throw, and
+/// changes nothing then.
 void settle_type(Settings* settings);
 
 }  // namespace taskdag::petsc

@@ -80,10 +80,11 @@ OwnedMat make_matrix(const CsrMatrix& a, MatType type, PetscInt local_rows) {
   PetscInt last = 0;
   must(MatGetOwnershipRange(matrix, &first, &last));
   const std::vector<PetscInt> columns = to_petsc_indices(a.col_indices);
+  const std::vector<PetscScalar> values(a.values.begin(), a.values.end());
   for (PetscInt i = first; i < last; ++i) {
     const auto begin = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
     const PetscInt count = a.row_offsets[static_cast<std::size_t>(i) + 1] - a.row_offsets[static_cast<std::size_t>(i)];
-    must(MatSetValues(matrix, 1, &i, count, columns.data() + begin, a.values.data() + begin, INSERT_VALUES));
+    must(MatSetValues(matrix, 1, &i, count, columns.data() + begin, values.data() + begin, INSERT_VALUES));
   }
   must(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
   must(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
@@ -95,9 +96,10 @@ std::vector<PetscInt> to_petsc_indices(const std::vector<Index>& indices) { retu
 OwnedMat make_local_matrix(const CsrMatrix& a, MatType type) {
   OwnedMat matrix;
   OwnedMat wanted;
+  const std::vector<PetscScalar> values(a.values.begin(), a.values.end());
   must(MatCreateSeqAIJ(PETSC_COMM_SELF, a.rows, a.cols, 0, nullptr, matrix.out()));
   must(MatSeqAIJSetPreallocationCSR(matrix, to_petsc_indices(a.row_offsets).data(),
-                                    to_petsc_indices(a.col_indices).data(), a.values.data()));
+                                    to_petsc_indices(a.col_indices).data(), values.data()));
   must(MatConvert(matrix, type, MAT_INITIAL_MATRIX, wanted.out()));
   return wanted;
 }

@@ -27,7 +27,6 @@ class Configure(config.package.CMakePackage):
         self.buildLanguages = ["Cxx"]
         self.minCxxVersion = "c++20"
         self.precisions = ["double"]
-        self.complex = 0
         self.noMPIUni = 1
         # PETSc knows nothing of TaskDAG; applications load or link the plugin.
         self.useddirectly = 0

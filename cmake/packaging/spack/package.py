@@ -38,7 +38,7 @@ class Taskdag(CMakePackage, CudaPackage):
     depends_on("cuda@12.4:", when="+cuda")
     depends_on("mpi", when="+petsc")
     # Data stays on the GPU with ^petsc+cuda; with ~cuda vectors are copied at each application.
-    depends_on("petsc@3.18:3.26+mpi+shared+double~complex", when="+petsc")
+    depends_on("petsc@3.18:3.26+mpi+shared+double", when="+petsc")
 
     conflicts("%gcc@:11", msg="TaskDAG is C++20: g++ 12 or newer")
     conflicts("cuda_arch=none", when="+cuda", msg="Name the generations of the GPUs, such as cuda_arch=90")

@@ -1,0 +1,67 @@
+/// \file
+/// What PETSc's scalars are to the library, which computes with doubles: themselves, or complex numbers. Those are
+/// pairs of doubles in vectors, as they lie there, and real blocks in matrices (taskdag/complex.hpp).
+#pragma once
+
+#include <petscsys.h>
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "taskdag/complex.hpp"
+
+namespace taskdag::petsc {
+
+#if defined(PETSC_USE_COMPLEX)
+inline constexpr bool complex_scalars = true;
+#else
+inline constexpr bool complex_scalars = false;
+#endif
+
+/// Numbers of the library in one of PETSc's: the library's vectors are so many times as long, and so are its blocks.
+inline constexpr int reals_per_scalar = complex_scalars ? 2 : 1;
+
+inline double* as_reals(PetscScalar* array) { return reinterpret_cast<double*>(array); }
+inline const double* as_reals(const PetscScalar* array) { return reinterpret_cast<const double*>(array); }
+inline PetscScalar* as_scalars(double* array) { return reinterpret_cast<PetscScalar*>(array); }
+inline const PetscScalar* as_scalars(const double* array) { return reinterpret_cast<const PetscScalar*>(array); }
+
+/// Of the library's row numbers, −1: none, and counts.
+template <class Number>
+Number in_scalars(Number reals) {
+  return reals < 0 ? reals : reals / reals_per_scalar;
+}
+
+/// The values of a matrix as the library takes them. Complex ones are copied, as real blocks or rows.
+class RealValues {
+ public:
+  /// block_size: of the blocks that the values are. `pattern` is replaced where `by_rows`. May throw.
+  template <class Scalar>
+  CsrView take(const CsrPattern& pattern, const Scalar* values, Index block_size, bool by_rows) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      return {pattern, values};
+    } else {
+      const auto size = static_cast<std::size_t>(block_size);
+      const std::span numbers(values, static_cast<std::size_t>(pattern.entries()) * size * size);
+      if (by_rows) {
+        rows_ = real_rows(pattern, numbers);
+        return rows_.view();
+      }
+      blocks_.resize(4 * numbers.size());
+      real_blocks(numbers, block_size, blocks_.data());
+      return {pattern, blocks_.data()};
+    }
+  }
+  void forget() {
+    blocks_ = {};
+    rows_ = {};
+  }
+
+ private:
+  std::vector<double> blocks_;
+  CsrMatrix rows_;
+};
+
+}  // namespace taskdag::petsc
