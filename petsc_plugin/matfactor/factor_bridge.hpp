@@ -68,8 +68,7 @@ class FactorBridge : public Bridge {
   void apply_to_arrays(Apply part, const double* b, double* x, Stream stream) {
     factorization_->apply(part, b, x, on_cuda() ? MemorySpace::device : MemorySpace::host, stream);
   }
-  void apply_to_columns(Index count, const PetscScalar* b, std::int64_t ldb, PetscScalar* x, std::int64_t ldx,
-                        Stream stream) {
+  void apply_to_columns(Index count, const double* b, std::int64_t ldb, double* x, std::int64_t ldx, Stream stream) {
     factorization_->apply_many(Apply::full, count, b, ldb, x, ldx, on_cuda() ? MemorySpace::device : MemorySpace::host,
                                stream);
   }

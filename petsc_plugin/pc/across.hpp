@@ -44,7 +44,7 @@ class AcrossRanks : public Preconditioner {
   using Preconditioner::apply;
   bool take_lost_application() override { return false; }  // an application takes no memory
   PetscErrorCode prepare_for_arrays(std::int64_t replays, ArrayUse* use) override;
-  void apply_to_arrays(const PetscScalar* b, PetscScalar* x, Stream stream) override { sweeps_->apply(b, x, stream); }
+  void apply_to_arrays(const double* b, double* x, Stream stream) override { sweeps_->apply(b, x, stream); }
   [[nodiscard]] LinearMap* map_over_ranks() override { return sweeps_ ? &*sweeps_ : nullptr; }
 
  protected:
