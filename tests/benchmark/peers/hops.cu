@@ -83,6 +83,8 @@ class Links {
               sums_.data(),
               lost_.data(),
               0,
+              0,
+              0,
               0};
   }
   [[nodiscard]] const RankLinks& links() const { return links_; }
