@@ -374,9 +374,10 @@ PetscErrorCode Hierarchy::bring_null_spaces(PC pc, std::size_t level, Reason* wh
   MatNullSpace space = nullptr;
   PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
   PetscCall(MatGetNullSpace(a, &space));
-  PetscCall(bring_null_space(space, cuda, to.a.pattern.rows, &to.null_space, refuse));
+  PetscCall(bring_null_space(space, a, cuda, to.a.pattern.rows, &levels_[level]->null_space, &to.null_space, refuse));
   PetscCall(MatGetTransposeNullSpace(a, &space));
-  PetscCall(bring_null_space(space, cuda, to.a.pattern.rows, &to.left_null_space, refuse));
+  PetscCall(bring_null_space(space, a, cuda, to.a.pattern.rows, &levels_[level]->left_null_space, &to.left_null_space,
+                             refuse));
   PetscCall(guarded([&] {
     parts.null_space = to.null_space;
     parts.left_null_space = to.left_null_space;
