@@ -16,6 +16,9 @@
 namespace taskdag::petsc {
 namespace {
 
+/// Above it the vectors of all columns, which no cache holds, are most of the bytes, and each is read faster alone.
+constexpr PetscInt most_rows_of_columns_on_cuda = 300000;
+
 /// A preconditioner of ours inside the loop.
 class PcMap final : public LinearMap {
  public:
@@ -278,6 +281,8 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next,
   if (outer) PetscCall(outer_.look_at(outer, true, 1));
   PetscCall(choose_place(ksp, plan, why_not));
   if (!why_not->given()) check_place(why_not);
+  if (!why_not->given() && plan.options.columns > 1 && on_cuda() && rows() > most_rows_of_columns_on_cuda)
+    why_not->set("on a GPU a solve of each is faster with so many rows");
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(find_diagonal(&next->diagonal, why_not));
   PetscCall(next->own.open(own, on_cuda()));
