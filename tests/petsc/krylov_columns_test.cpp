@@ -226,6 +226,12 @@ TEST_P(KrylovColumns, OfAPreconditionerThatLooksAtSolves) {
     EXPECT_LE(largest_difference(ours.columns[k], theirs.columns[k]), 1e-5) << k;
 }
 
+/// Newer releases do not.
+template <class Ksp>
+constexpr bool has_diagonal_scale = requires(Ksp ksp) {
+  KSPSetDiagonalScale(ksp, PETSC_TRUE);
+};
+
 TEST_P(KrylovColumns, GoOneByOneWhereTheyMust) {
   const std::string cg = kOurs + "-ksp_type cg -pc_type jacobi ";
   struct Where {
@@ -240,15 +246,16 @@ TEST_P(KrylovColumns, GoOneByOneWhereTheyMust) {
         Where{"-taskdag_ksp_trace " + trace + " ", "an iteration is recorded"},
         Where{"-ksp_view_singularvalues ascii:/dev/null ", "singular values are asked for"}}) {
     SCOPED_TRACE(where.options);
+    if (where.options == "-ksp_diagonal_scale " && !has_diagonal_scale<KSP>) continue;
     const Left ours = solve_columns(poisson(), type(), cg + where.options, 3, true);
     EXPECT_NE(ours.view.find("one after the other: "), std::string::npos) << ours.view;
     EXPECT_NE(ours.view.find(where.why), std::string::npos) << ours.view;
     expect_same_left(ours, solve_columns(poisson(), type(), cg + where.options, 3, false), true);
   }
-  const Left shell = solve_columns(poisson(), type(), kOurs + "-ksp_type cg -pc_type eisenstat ", 3, true);
-  EXPECT_NE(shell.view.find("one after the other: the preconditioner is PETSc's eisenstat"), std::string::npos)
-      << shell.view;
-  EXPECT_GT(shell.reason, 0);
+  const Left theirs = solve_columns(poisson(), type(), kOurs + "-ksp_type cg -pc_type sor ", 3, true);
+  EXPECT_NE(theirs.view.find("one after the other: the preconditioner is PETSc's sor"), std::string::npos)
+      << theirs.view;
+  EXPECT_GT(theirs.reason, 0);
   EXPECT_EQ(solve_columns(poisson(), type(), "-ksp_type cg -pc_type jacobi", 3, true).loops, 0);
 }
 
@@ -267,7 +274,7 @@ TEST_P(KrylovColumns, MonitorsSeeOneAfterTheOther) {
 TEST_P(KrylovColumns, AnEarlierOneThatDoesNotConvergeIsAnError) {
   const QuietErrors errors;
   const auto prepare = [](Mat b) { set_column(b, 3, 0.0); };
-  for (const char* const pc : {"-pc_type jacobi ", "-pc_type eisenstat "}) {
+  for (const char* const pc : {"-pc_type jacobi ", "-pc_type sor "}) {
     const std::string options = kOurs + "-ksp_type cg -ksp_max_it 4 -ksp_error_if_not_converged " + std::string(pc);
     EXPECT_EQ(static_cast<int>(solve_columns(poisson(), type(), options, 4, true, prepare).code),
               static_cast<int>(PETSC_ERR_NOT_CONVERGED))
