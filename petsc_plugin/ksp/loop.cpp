@@ -17,7 +17,7 @@ namespace taskdag::petsc {
 namespace {
 
 /// Above it the vectors of all columns, which no cache holds, are most of the bytes, and each is read faster alone.
-constexpr PetscInt most_rows_of_columns_on_cuda = 300000;
+constexpr PetscInt most_rows_of_columns_on_cuda = 150000;
 
 /// A preconditioner of ours inside the loop.
 class PcMap final : public LinearMap {
@@ -220,7 +220,7 @@ PetscErrorCode KspLoop::find_diagonal(const double** diagonal, Reason* why_not) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const {
+PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_not) {
   PetscFunctionBegin;
   MatNullSpace attached = nullptr;
   PetscBool constant = PETSC_FALSE;
@@ -229,12 +229,16 @@ PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_n
   PetscCall(null_space_of(ksp, &attached));
   if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &count, &vectors));
   found->constant = constant == PETSC_TRUE;
-  PetscCall(guarded([&] { found->vectors.resize(static_cast<std::size_t>(count)); }));
+  PetscCall(guarded([&] {
+    found->vectors.resize(static_cast<std::size_t>(count));
+    null_copies_.resize(static_cast<std::size_t>(count));
+  }));
   for (PetscInt k = 0; k < count; ++k) {
     const double*& elements = found->vectors[static_cast<std::size_t>(k)];
     PetscInt size = 0;
     PetscCall(VecGetLocalSize(vectors[k], &size));
-    if (size == rows()) PetscCall(elements_of(vectors[k], on_cuda(), &elements));
+    if (size == rows())
+      PetscCall(elements_or_copy(vectors[k], place_->context, &null_copies_[static_cast<std::size_t>(k)], &elements));
     if (rows() == 0) elements = &no_element;
     if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the loop");
   }

@@ -20,6 +20,7 @@
 #include "pc/in_loop.hpp"
 #include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
+#include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/krylov.hpp"
 
@@ -84,7 +85,7 @@ class KspLoop {
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   void check_place(Reason* why_not) const;
   PetscErrorCode find_diagonal(const double** diagonal, Reason* why_not) const;
-  PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not) const;
+  PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not);
   PetscErrorCode set_null_space(KSP ksp, Next* next);
   PetscErrorCode collect_parts(KSP ksp, Next* next) const;
   PetscErrorCode prepare(KSP ksp, const Plan& plan, Vec like, Next* next, Reason* why_not);
@@ -132,7 +133,9 @@ class KspLoop {
   Reason refused_;  ///< by the library: there is no loop of these parts and options
   Parts parts_;
   KrylovOptions options_;
-  NullSpace null_space_;      ///< of the loop
+  NullSpace null_space_;  ///< of the loop
+  /// Of vectors of the null space that lie in another memory than the loop.
+  std::vector<engine::Array<double>> null_copies_;
   KrylovOutcome outcome_;     ///< of the solve under way
   engine::Report trace_;      ///< of an iteration of that, where one is recorded
   std::size_t told_ = 0;      ///< norms of that which the KSP knows

@@ -1,5 +1,8 @@
 #include "mat/arrays.hpp"
 
+#include <span>
+
+#include "boundary.hpp"
 #include "mat/indices.hpp"
 
 namespace taskdag::petsc {
@@ -137,6 +140,27 @@ PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
   else
     PetscCall(VecRestoreArrayRead(v, &restored));
   if (cuda != in_cuda_memory(where)) *array = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode elements_or_copy(Vec v, const Context& context, engine::Array<double>* copy, const double** array) {
+  PetscFunctionBegin;
+  PetscInt size = 0;
+  const PetscScalar* own = nullptr;
+  PetscCall(elements_of(v, context.backend() == Backend::cuda, array));
+  PetscCall(VecGetLocalSize(v, &size));
+  if (*array || size == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(v, &own));
+  const PetscErrorCode copied = guarded([&] {
+    const std::span<const double> elements(as_reals(own), static_cast<std::size_t>(size) * reals_per_scalar);
+    if (copy->size() == elements.size())
+      copy->upload(elements);
+    else
+      *copy = engine::Array<double>(context, elements);
+  });
+  PetscCall(VecRestoreArrayRead(v, &own));
+  PetscCall(copied);
+  *array = copy->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

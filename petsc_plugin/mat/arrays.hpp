@@ -4,6 +4,7 @@
 
 #include "compat.hpp"
 #include "taskdag/context.hpp"
+#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 
@@ -31,6 +32,9 @@ PetscErrorCode in_device_memory(Vec v, bool* cuda);
 /// The local elements, which may be read until the vector is touched; null where they are not in device memory although
 /// `cuda`, or the other way round.
 PetscErrorCode elements_of(Vec v, bool cuda, const double** array);
+/// The same for a context; in the other case of a copy there: a user whose matrix alone is on a GPU has vectors of a
+/// null space in host memory. Not collective.
+PetscErrorCode elements_or_copy(Vec v, const Context& context, engine::Array<double>* copy, const double** array);
 
 /// Lends the local arrays of b (for reading) and x (for what `use` says). Device arrays are lent if `device` and both
 /// have one.

@@ -366,7 +366,6 @@ PetscErrorCode Hierarchy::bring_smoothers(PC pc, const Seen& seen, Reason* why_n
 
 PetscErrorCode Hierarchy::bring_null_spaces(PC pc, std::size_t level, Reason* why_not) {
   PetscFunctionBegin;
-  const bool cuda = place_->context.backend() == Backend::cuda;
   const Refusal refuse(static_cast<int>(level), operator_name, why_not);
   CycleLevel& to = cycle_levels_[place_of(level)];
   LevelParts& parts = parts_.levels[place_of(level)];
@@ -374,10 +373,11 @@ PetscErrorCode Hierarchy::bring_null_spaces(PC pc, std::size_t level, Reason* wh
   MatNullSpace space = nullptr;
   PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
   PetscCall(MatGetNullSpace(a, &space));
-  PetscCall(bring_null_space(space, a, cuda, to.a.pattern.rows, &levels_[level]->null_space, &to.null_space, refuse));
+  PetscCall(
+      bring_null_space(space, place_->context, to.a.pattern.rows, &levels_[level]->null_space, &to.null_space, refuse));
   PetscCall(MatGetTransposeNullSpace(a, &space));
-  PetscCall(bring_null_space(space, a, cuda, to.a.pattern.rows, &levels_[level]->left_null_space, &to.left_null_space,
-                             refuse));
+  PetscCall(bring_null_space(space, place_->context, to.a.pattern.rows, &levels_[level]->left_null_space,
+                             &to.left_null_space, refuse));
   PetscCall(guarded([&] {
     parts.null_space = to.null_space;
     parts.left_null_space = to.left_null_space;

@@ -29,20 +29,7 @@ PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-/// A vector's elements, of a copy as vectors of `a` are.
-PetscErrorCode copy_null_vector(Vec vector, Mat a, bool cuda, Held<Vec>* copy, const double** elements) {
-  PetscFunctionBegin;
-  if (!*copy) PetscCall(MatCreateVecs(a, copy->out(), nullptr));
-  PetscCall(VecCopy(vector, *copy));
-  PetscCall(elements_of(*copy, cuda, elements));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-}  // namespace
-
-PetscErrorCode bring_null_space(MatNullSpace space, Mat a, bool cuda, PetscInt rows, NullSpaceCopies* copies,
+PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows, NullSpaceCopies* copies,
                                 CycleNullSpace* brought, const Refusal& refuse) {
   PetscFunctionBegin;
   PetscBool constant = PETSC_FALSE;
@@ -59,9 +46,8 @@ PetscErrorCode bring_null_space(MatNullSpace space, Mat a, bool cuda, PetscInt r
     const double*& elements = brought->vectors[static_cast<std::size_t>(k)];
     PetscInt size = 0;
     PetscCall(VecGetLocalSize(vectors[k], &size));
-    if (size == rows) PetscCall(elements_of(vectors[k], cuda, &elements));
-    if (size == rows && !elements)
-      PetscCall(copy_null_vector(vectors[k], a, cuda, &(*copies)[static_cast<std::size_t>(k)], &elements));
+    if (size == rows)
+      PetscCall(elements_or_copy(vectors[k], context, &(*copies)[static_cast<std::size_t>(k)], &elements));
     if (!elements) refuse("has a null space with a vector of another size or in another memory than the cycle");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
