@@ -50,7 +50,7 @@ namespace taskdag::krylov {
 /// columns.
 inline bool operand_apart(const LoopInput& input, std::uint32_t vectors) {
   return input.context.backend() == Backend::host || input.columns() > 1 ||
-         std::uint64_t{input.most_rows} * vectors > 3000000;
+         std::uint64_t{input.most_rows} * vectors > 5000000;
 }
 
 /// @throws Unsupported where the loop is to have several columns and the method has one
