@@ -402,8 +402,8 @@ PetscErrorCode KspLoop::with_arrays(Object b, Object x, PetscInt first, const Wo
   PetscCall(open_arrays(b, x, on_cuda(), &arrays, ResultUse::updated));
   if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
   Arrays lent = arrays;
-  lent.b += first * arrays.ldb;
-  lent.x += first * arrays.ldx;
+  lent.b += std::int64_t{first} * arrays.ldb;
+  lent.x += std::int64_t{first} * arrays.ldx;
   lent.columns -= first;
   const auto on_stream = [&](const Arrays& here) { work(here, stream); };
   const bool apart = on_cuda() && arrays.space == MemorySpace::host && rows() > 0;

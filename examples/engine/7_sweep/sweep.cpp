@@ -80,6 +80,7 @@ Result run(const taskdag::Context& context, const Problem& problem, const engine
   std::vector<Side> side_list;
   for (const auto& sides : problem.mesh.sides) side_list.insert(side_list.end(), sides.begin(), sides.end());
   std::vector<double> taken_list;
+  taken_list.reserve(groups);
   for (int g = 0; g < problem.groups; ++g) taken_list.push_back(problem.taken(g));
   const engine::Array<double> area(context, problem.mesh.area);
   const engine::Array<Side> sides(context, side_list);
