@@ -47,15 +47,15 @@ void VectorCopies::take(const Context& context, const Arrays& arrays) {
     device_ = context.device();
   }
   for (PetscInt k = 0; k < arrays.columns; ++k) {
-    b_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.b + k * arrays.ldb, of_column);
-    x_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.x + k * arrays.ldx, of_column);
+    b_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.b + std::int64_t{k} * arrays.ldb, of_column);
+    x_.copy_in(static_cast<std::size_t>(k) * of_column, arrays.x + std::int64_t{k} * arrays.ldx, of_column);
   }
 }
 
 void VectorCopies::give(const Arrays& arrays) const {
   const std::size_t of_column = bytes_of_column(arrays);
   for (PetscInt k = 0; k < arrays.columns; ++k)
-    x_.copy_out(static_cast<std::size_t>(k) * of_column, arrays.x + k * arrays.ldx, of_column);
+    x_.copy_out(static_cast<std::size_t>(k) * of_column, arrays.x + std::int64_t{k} * arrays.ldx, of_column);
 }
 
 }  // namespace taskdag::petsc
