@@ -128,12 +128,12 @@ PetscErrorCode BlockJacobiPreconditioner::view(const RankViewer& viewer) const {
   PetscCall(shows_each_rank(viewer, &each));
   PetscCall(guarded(viewer.comm, [&] {
     const BlockJacobiInfo info = jacobi_ ? jacobi_->info() : BlockJacobiInfo{};
-    numbers = {
-        {"rows", static_cast<double>(rows()), true},
-        {"blocks", static_cast<double>(info.blocks), true},
-        {"rows in the largest one", static_cast<double>(in_scalars(info.largest_block)), false},
-        {"entries of inverses", static_cast<double>(info.block_entries / (reals_per_scalar * reals_per_scalar)), true},
-        {"MB", static_cast<double>(info.bytes) / 1.0e6, true}};
+    constexpr double reals_of_entry = reals_per_scalar * reals_per_scalar;
+    numbers = {{"rows", static_cast<double>(rows()), true},
+               {"blocks", static_cast<double>(info.blocks), true},
+               {"rows in the largest one", static_cast<double>(in_scalars(info.largest_block)), false},
+               {"entries of inverses", static_cast<double>(info.block_entries) / reals_of_entry, true},
+               {"MB", static_cast<double>(info.bytes) / 1.0e6, true}};
     text = jacobi_ ? "blocks: " + origin_ + '\n' : "";
     if (each) text += number_text(title, numbers) + '\n';
   }));
