@@ -37,7 +37,7 @@ class Loops {
   [[nodiscard]] std::unique_ptr<Krylov> make_krylov(const KrylovOptions& options, LinearMap* preconditioner);
   /// With numbers that stand for a factor of the grid in two colours, whose rows are all on the only rank.
   [[nodiscard]] std::unique_ptr<RankSweeps> make_sweeps();
-  void load(RankSweeps& sweeps) const { sweeps.load(factor_.data()); }
+  void load(RankSweeps& sweeps) const { sweeps.load(factor_.data(), MemorySpace::host, stream_); }
 
  private:
   static constexpr Index kColours = 2;
