@@ -69,6 +69,23 @@ RankPlan RankPlan::of(const KrylovRanks& ranks, Index rows) {
   return plan;
 }
 
+SentOfRows::SentOfRows(const Context& context, const std::vector<One>& sent, std::size_t rows) {
+  constexpr std::size_t bits = 32;
+  std::vector<std::uint32_t> any_of_rows(rows / bits + 1, 0U);
+  std::vector<Index> begin_of_rows(rows + 1, 0);
+  std::vector<engine::RankSlot*> all_targets;
+  for (const One& one : sent) {
+    const auto row = static_cast<std::size_t>(one.row);
+    any_of_rows[row / bits] |= 1U << (row % bits);
+    ++begin_of_rows[row + 1];
+    all_targets.push_back(one.target);
+  }
+  for (std::size_t row = 0; row < rows; ++row) begin_of_rows[row + 1] += begin_of_rows[row];
+  any = engine::Array<std::uint32_t>(context, any_of_rows);
+  begin = engine::Array<Index>(context, begin_of_rows);
+  targets = engine::Array<engine::RankSlot*>(context, all_targets);
+}
+
 RankMemory::RankMemory(const Context& context, const KrylovRanks& ranks, const RankPlan& plan, std::uint32_t widest,
                        std::uint32_t sets)
     : stride_(static_cast<std::uint32_t>(whole_lines(plan.most_ghosts * sizeof(engine::RankSlot)) /
@@ -144,22 +161,10 @@ void RankMemory::upload_sent(const Context& context, const RankPlan& plan) {
 }
 
 void RankMemory::list_ahead(const Context& context, const RankPlan& plan, std::size_t rows) {
-  constexpr std::size_t bits = 32;
-  std::vector<RankPlan::Sent> sent = plan.sent;
-  std::vector<Index> begin(rows + 1, 0);
-  std::vector<std::uint32_t> any(rows / bits + 1, 0U);
-  std::vector<engine::RankSlot*> targets;
-  std::ranges::stable_sort(sent, {}, &RankPlan::Sent::row);
-  for (const RankPlan::Sent& one : sent) {
-    const auto row = static_cast<std::size_t>(one.row);
-    ++begin[row + 1];
-    any[row / bits] |= 1U << (row % bits);
-    targets.push_back(slots_of(one.to, 2) + one.ghost);
-  }
-  for (std::size_t row = 0; row < rows; ++row) begin[row + 1] += begin[row];
-  any_ahead_ = engine::Array<std::uint32_t>(context, any);
-  ahead_begin_ = engine::Array<Index>(context, begin);
-  ahead_targets_ = engine::Array<engine::RankSlot*>(context, targets);
+  std::vector<SentOfRows::One> sent;
+  for (const RankPlan::Sent& one : plan.sent) sent.push_back({one.row, slots_of(one.to, 2) + one.ghost});
+  std::ranges::stable_sort(sent, {}, &SentOfRows::One::row);
+  ahead_ = SentOfRows(context, sent, rows);
 }
 
 Halo RankMemory::halo() const {
@@ -170,9 +175,9 @@ Halo RankMemory::halo() const {
   halo.sends = sends_;
   halo.sent_rows = sent_rows_.data();
   halo.targets = targets_.data();
-  halo.any_ahead = any_ahead_.data();
-  halo.ahead_begin = ahead_begin_.data();
-  halo.ahead_targets = ahead_targets_.data();
+  halo.any_ahead = ahead_.any.data();
+  halo.ahead_begin = ahead_.begin.data();
+  halo.ahead_targets = ahead_.targets.data();
   halo.links = links_.data();
   return halo;
 }

@@ -32,6 +32,21 @@ struct RankPlan {
   static RankPlan of(const KrylovRanks& ranks, Index rows);
 };
 
+/// What a rank sends row by row, in memory of the backend.
+struct SentOfRows {
+  struct One {
+    Index row;
+    engine::RankSlot* target;
+  };
+  SentOfRows() = default;
+  /// `sent`: by ascending rows, of which there are so many.
+  SentOfRows(const Context& context, const std::vector<One>& sent, std::size_t rows);
+
+  engine::Array<std::uint32_t> any;  ///< a bit a row: whether something of it is sent
+  engine::Array<Index> begin;        ///< of each row: where its targets begin, and the end
+  engine::Array<engine::RankSlot*> targets;
+};
+
 /// The memory that a rank's loops have in common with those of the others. It outlives the loops.
 class RankMemory {
  public:
@@ -83,9 +98,7 @@ class RankMemory {
   engine::Array<engine::RankLinks> links_;
   engine::Array<Index> sent_rows_;
   engine::Array<engine::RankSlot*> targets_;
-  engine::Array<std::uint32_t> any_ahead_;
-  engine::Array<Index> ahead_begin_;
-  engine::Array<engine::RankSlot*> ahead_targets_;
+  SentOfRows ahead_;
   std::unique_ptr<ranks::Watch> watch_;
 };
 

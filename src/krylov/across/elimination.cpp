@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "backends/ranks/agree.hpp"
 #include "base/index.hpp"
@@ -250,7 +251,7 @@ class RankElimination::Impl {
     stages_->run(data_.links, stream, [&](auto& flow) {
       flow.stage(krylov::LoadEntries{data_}, data_.entries);
       flow.stage(krylov::LoadDiagonal{data_}, data_.rows);
-      for (std::size_t c = 0; c + 1 < first_.size(); ++c) colour(flow, c);
+      for (std::size_t c = 0; c < first_.size(); ++c) colour(flow, c);
       flow.stage(krylov::EndElimination{data_}, data_.ghost_entries);
     });
     stages_->wait(stream);
@@ -273,23 +274,15 @@ class RankElimination::Impl {
   }
   void lay_out(const RankFactor& factor, std::span<const Index> colours, const EliminationInput& input) {
     const RankRows& rows = factor.pattern();
-    std::vector<Index> unit;
-    const auto place_of = [&](std::size_t block) {
-      return rows.blocks.empty() ? static_cast<Index>(block) : rows.blocks[block];
-    };
-    std::size_t next = 0;
-    first_.push_back(0);
-    for (std::size_t c = 0; c + 1 < colours.size(); ++c) {
-      for (; place_of(next) < colours[c + 1]; ++next) unit.push_back(place_of(next));
-      first_.push_back(static_cast<std::uint32_t>(unit.size()));
-    }
-    unit.push_back(rows.rows);
+    krylov::ColourUnits units(rows, colours, 1U);
+    first_ = std::move(units.first);
+    count_ = std::move(units.count);
     stages_.emplace(context_, rows.rows);
     offsets_ = engine::Array<Offset>(context_, rows.offsets);
     diagonals_ = engine::Array<Offset>(context_, rows.diagonals);
     columns_ = engine::Array<Index>(context_, rows.columns);
     mirror_ = engine::Array<Offset>(context_, factor.mirror());
-    unit_ = engine::Array<Index>(context_, unit);
+    unit_ = engine::Array<Index>(context_, units.unit);
     values_ = engine::Array<double>(context_, at(rows.own_entries()));
     given_ = engine::Memory(context_, at(rows.own_entries()) * sizeof(double));
     own_ = engine::Array<Offset>(context_, input.own);
@@ -297,21 +290,14 @@ class RankElimination::Impl {
     findings_ = engine::Array<krylov::EliminationFindings>(context_, 1);
   }
   void upload_sent(const std::vector<krylov::SentEntry>& sent, std::size_t rows) {
-    std::vector<engine::RankSlot*> targets;
+    std::vector<krylov::SentOfRows::One> of_rows;
     std::vector<Offset> entries;
-    std::vector<Index> begin(rows + 1, 0);
-    std::vector<std::uint32_t> any(rows / 32 + 1, 0U);
     for (const krylov::SentEntry& one : sent) {
-      targets.push_back(memory_->slots_of(one.to, 0) + one.slot);
+      of_rows.push_back({one.place, memory_->slots_of(one.to, 0) + one.slot});
       entries.push_back(one.entry);
-      ++begin[at(one.place) + 1];
-      any[at(one.place) / 32] |= 1U << (at(one.place) % 32);
     }
-    for (std::size_t p = 0; p < rows; ++p) begin[p + 1] += begin[p];
-    targets_ = engine::Array<engine::RankSlot*>(context_, targets);
+    sent_ = krylov::SentOfRows(context_, of_rows, rows);
     sent_entries_ = engine::Array<Offset>(context_, entries);
-    sent_ = engine::Array<Index>(context_, begin);
-    any_sent_ = engine::Array<std::uint32_t>(context_, any);
   }
   void fill_data(const RankFactor& factor) {
     const RankRows& rows = factor.pattern();
@@ -323,10 +309,10 @@ class RankElimination::Impl {
     data_.values = values_.data();
     data_.given = static_cast<const double*>(given_.data());
     data_.slots = memory_->slots_of(memory_->rank(), 0);
-    data_.any_sent = any_sent_.data();
-    data_.sent = sent_.data();
+    data_.any_sent = sent_.any.data();
+    data_.sent = sent_.begin.data();
     data_.sent_entries = sent_entries_.data();
-    data_.targets = targets_.data();
+    data_.targets = sent_.targets.data();
     data_.findings = findings_.data();
     data_.links = memory_->halo().links;
     data_.diagonal_only = factor.options().diagonal_only;
@@ -334,12 +320,11 @@ class RankElimination::Impl {
   }
   template <class Flow>
   void colour(Flow& flow, std::size_t c) const {
-    const std::uint32_t count = first_[c + 1] - first_[c];
-    if (count == 0) return;
+    if (count_[c] == 0) return;
     if (kind_ == FactorKind::ic)
-      flow.stage(krylov::EliminateColour<FactorKind::ic>{data_, first_[c]}, count);
+      flow.stage(krylov::EliminateColour<FactorKind::ic>{data_, first_[c]}, count_[c]);
     else
-      flow.stage(krylov::EliminateColour<FactorKind::ilu>{data_, first_[c]}, count);
+      flow.stage(krylov::EliminateColour<FactorKind::ilu>{data_, first_[c]}, count_[c]);
   }
   [[nodiscard]] FactorStatus status() const {
     const krylov::EliminationFindings found = findings_.download().front();
@@ -362,7 +347,8 @@ class RankElimination::Impl {
   Context context_;
   FactorKind kind_ = FactorKind::ilu;
   std::optional<krylov::RankStages> stages_;
-  std::vector<std::uint32_t> first_;  ///< unit of each colour, and the end
+  std::vector<std::uint32_t> first_;  ///< of each colour: its first unit
+  std::vector<std::uint32_t> count_;  ///< and how many it has
   engine::Array<Offset> offsets_;
   engine::Array<Offset> diagonals_;
   engine::Array<Index> columns_;
@@ -372,10 +358,8 @@ class RankElimination::Impl {
   engine::Memory given_;
   engine::Array<Offset> own_;
   engine::Array<Offset> outer_;
-  engine::Array<std::uint32_t> any_sent_;
-  engine::Array<Index> sent_;
+  krylov::SentOfRows sent_;
   engine::Array<Offset> sent_entries_;
-  engine::Array<engine::RankSlot*> targets_;
   engine::Array<krylov::EliminationFindings> findings_;
   std::optional<krylov::RankMemory> memory_;
   krylov::EliminationData data_{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/index.hpp"
@@ -15,6 +16,29 @@
 #endif
 
 namespace taskdag::krylov {
+
+/// Units of rows by colours: a unit is what one worker does, row after row. A colour has whole groups of `lanes` units,
+/// the last ones without rows.
+struct ColourUnits {
+  std::vector<Index> unit;           ///< place of each unit's first row, and the end
+  std::vector<std::uint32_t> first;  ///< unit of each colour
+  std::vector<std::uint32_t> count;  ///< of units with rows
+
+  /// `colours`: RankOrder's.
+  ColourUnits(const RankRows& rows, std::span<const Index> colours, std::uint32_t lanes) {
+    std::size_t next = 0;
+    const auto place_of = [&](std::size_t block) {
+      return rows.blocks.empty() ? static_cast<Index>(block) : rows.blocks[block];
+    };
+    for (std::size_t c = 0; c + 1 < colours.size(); ++c) {
+      first.push_back(static_cast<std::uint32_t>(unit.size()));
+      for (; place_of(next) < colours[c + 1]; ++next) unit.push_back(place_of(next));
+      count.push_back(static_cast<std::uint32_t>(unit.size()) - first.back());
+      while (unit.size() % lanes != 0) unit.push_back(colours[c + 1]);
+    }
+    unit.push_back(rows.rows);
+  }
+};
 
 class RankStages {
  public:

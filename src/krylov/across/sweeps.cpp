@@ -180,26 +180,12 @@ struct EndSweeps {
   TASKDAG_TASK void finish(const double* /*sum*/) const {}
 };
 
-/// Units with their groups: of each colour whole groups, the last ones without rows.
-struct Units {
-  std::vector<Index> unit;
-  std::vector<Index> group;
-  std::vector<std::uint32_t> first;  ///< unit of each colour
-  std::vector<std::uint32_t> count;
+/// Units with their groups.
+struct Units : ColourUnits {
+  std::vector<Index> group;  ///< rows of groups before each of them
 
-  Units(const RankRows& rows, std::span<const Index> colours, std::uint32_t lanes) {
-    std::size_t next = 0;
-    const auto place_of = [&](std::size_t block) {
-      return rows.blocks.empty() ? static_cast<Index>(block) : rows.blocks[block];
-    };
-    for (std::size_t c = 0; c + 1 < colours.size(); ++c) {
-      first.push_back(static_cast<std::uint32_t>(unit.size()));
-      for (; place_of(next) < colours[c + 1]; ++next) unit.push_back(place_of(next));
-      count.push_back(static_cast<std::uint32_t>(unit.size()) - first.back());
-      while (unit.size() % lanes != 0) unit.push_back(colours[c + 1]);
-    }
-    unit.push_back(rows.rows);
-    group.push_back(0);
+  Units(const RankRows& rows, std::span<const Index> colours, std::uint32_t lanes)
+      : ColourUnits(rows, colours, lanes), group{0} {
     for (std::size_t u = 0; u + 1 < unit.size(); u += lanes) {
       Index most = 0;
       for (std::size_t k = u; k < u + lanes; ++k) most = std::max(most, unit[k + 1] - unit[k]);
@@ -213,9 +199,7 @@ struct SideArrays {
   engine::Array<Offset> begin;
   engine::Array<Index> column;
   engine::Array<double> value;
-  engine::Array<std::uint32_t> any_sent;
-  engine::Array<Index> sent;
-  engine::Array<engine::RankSlot*> targets;
+  SentOfRows sent;
   engine::Array<Offset> source;  ///< of each value: its entry of the factor, or −1
 };
 
@@ -362,21 +346,12 @@ class RankSweeps::Impl {
   }
   template <class Needs>
   void upload_sent(const krylov::RankPlan& plan, const std::vector<Index>& place, int set, const Needs& needs) {
-    krylov::SideArrays& side = sides_[static_cast<std::size_t>(set)];
-    std::vector<engine::RankSlot*> targets;
-    std::vector<Index> begin(place.size() + 1, 0);
-    std::vector<std::uint32_t> any(place.size() / 32 + 1, 0U);
-    for (const auto& sent : plan.sent) {
-      if (!needs(sent)) continue;
-      const std::size_t p = at(place[at(sent.row)]);
-      targets.push_back(memory_->slots_of(sent.to, static_cast<std::uint32_t>(set)) + sent.ghost);
-      ++begin[p + 1];
-      any[p / 32] |= 1U << (p % 32);
+    std::vector<krylov::SentOfRows::One> sent;
+    for (const krylov::RankPlan::Sent& one : plan.sent) {
+      if (!needs(one)) continue;
+      sent.push_back({place[at(one.row)], memory_->slots_of(one.to, static_cast<std::uint32_t>(set)) + one.ghost});
     }
-    for (std::size_t p = 0; p < place.size(); ++p) begin[p + 1] += begin[p];
-    side.targets = engine::Array<engine::RankSlot*>(context_, targets);
-    side.sent = engine::Array<Index>(context_, begin);
-    side.any_sent = engine::Array<std::uint32_t>(context_, any);
+    sides_[static_cast<std::size_t>(set)].sent = krylov::SentOfRows(context_, sent, place.size());
   }
   void fill_data(const RankRows& rows) {
     data_.rows = static_cast<std::uint32_t>(rows.rows);
@@ -396,9 +371,9 @@ class RankSweeps::Impl {
     return {side.begin.data(),
             side.column.data(),
             side.value.data(),
-            side.any_sent.data(),
-            side.sent.data(),
-            side.targets.data(),
+            side.sent.any.data(),
+            side.sent.begin.data(),
+            side.sent.targets.data(),
             memory_->slots_of(memory_->rank(), set)};
   }
   template <class Flow>
