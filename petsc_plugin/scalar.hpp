@@ -6,6 +6,7 @@
 #include <petscsys.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -47,7 +48,7 @@ class RealValues {
       const std::span numbers(values, static_cast<std::size_t>(pattern.entries()) * size * size);
       if (by_rows) {
         rows_ = real_rows(pattern, numbers);
-        return rows_.view();
+        return rows_->view();
       }
       blocks_.resize(4 * numbers.size());
       real_blocks(numbers, block_size, blocks_.data());
@@ -56,12 +57,12 @@ class RealValues {
   }
   void forget() {
     blocks_ = {};
-    rows_ = {};
+    rows_.reset();
   }
 
  private:
   std::vector<double> blocks_;
-  CsrMatrix rows_;
+  std::optional<CsrMatrix> rows_;  ///< a CsrMatrix has memory even if it is empty
 };
 
 }  // namespace taskdag::petsc
