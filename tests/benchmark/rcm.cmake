@@ -17,3 +17,13 @@ add_test(NAME benchmark.rcm_patterns COMMAND bash -c
    python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/rcm_patterns.py rcm_patterns.csv rcm_patterns.svg &&
    [ $(grep -c '<text' rcm_patterns.svg) = 3 ]")
 set_tests_properties(benchmark.rcm_patterns PROPERTIES TIMEOUT 60)
+
+# A study: several candidates in the search of the start node. Run by hand.
+add_executable(taskdag_candidates_bench candidates/main.cpp candidates/start.cpp csv_text.cpp matrix_files.cpp problems.cpp)
+target_include_directories(taskdag_candidates_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(taskdag_candidates_bench PRIVATE taskdag_kernels_ordering taskdag_solver taskdag_generators taskdag_io
+  taskdag_flags)
+add_test(NAME benchmark.candidates_smoke COMMAND taskdag_candidates_bench --only "5-point 40^2" --repeat 1)
+set_tests_properties(benchmark.candidates_smoke PROPERTIES TIMEOUT 120)
+taskdag_test(benchmark_candidates SOURCES candidates/start_test.cpp candidates/start.cpp
+  LINKS taskdag_kernels_ordering taskdag_generators LABELS unit TIMEOUT 60)
