@@ -14,13 +14,14 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import notes  # noqa: E402,F401 (after the line that keeps the source folder clean; it registers its tables)
+import remade  # noqa: E402,F401 (it registers its tables)
 import tables  # noqa: E402
 
 DOCS = os.path.normpath(os.path.join(HERE, "..", "..", "..", "docs"))
 ELSEWHERE = {"schedules-spsv": "notes/schedules-compared.md", "ata-baselines": "notes/schedules-compared.md",
              "atos-order": "papers/graphs.md", "atos-idle": "papers/graphs.md",
              "icc-shift-residual": "notes/icc-shift.md", "icc-shift-default": "notes/icc-shift.md",
-             "rows-in-registers": "notes/factorisation.md"}
+             "mhive-candidates": "papers/orderings-engine.md", "rows-in-registers": "notes/factorisation.md"}
 BLOCK = re.compile(r"(<!-- papers ([\w-]+): begin -->\n)(.*?)(<!-- papers \2: end -->)", re.S)
 
 
