@@ -21,7 +21,8 @@ DOCS = os.path.normpath(os.path.join(HERE, "..", "..", "..", "docs"))
 ELSEWHERE = {"schedules-spsv": "notes/schedules-compared.md", "ata-baselines": "notes/schedules-compared.md",
              "atos-order": "papers/graphs.md", "atos-idle": "papers/graphs.md",
              "icc-shift-residual": "notes/icc-shift.md", "icc-shift-default": "notes/icc-shift.md",
-             "mhive-candidates": "papers/orderings-engine.md", "rows-in-registers": "notes/factorisation.md"}
+             "mhive-candidates": "papers/orderings-engine.md", "papers-matrices": "papers/data.md",
+             "papers-supersteps": "papers/data.md", "rows-in-registers": "notes/factorisation.md"}
 BLOCK = re.compile(r"(<!-- papers ([\w-]+): begin -->\n)(.*?)(<!-- papers \2: end -->)", re.S)
 
 

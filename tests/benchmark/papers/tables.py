@@ -1509,6 +1509,8 @@ COMMANDS = {
     "host-auto-narrow-band.csv": "taskdag_host_schedules --cores 16 --set narrow-band --seeds 10 --schedule auto … --only …",
     "host-rcm-patterns.csv": "taskdag_rcm_bench --patterns FILE --only …",
     "host-rcm-candidates.csv": "taskdag_candidates_bench --repeat 1 --only …",
+    "host-papers-matrices.csv": "tests/benchmark/papers/matrices.py",
+    "host-papers-supersteps.csv": "taskdag_host_schedules --counts --cores 22 --set real --schedule …",
     "host-protocol-barriers.csv": "taskdag_host_schedules --counts --cores 22 --seeds 10 --set …",
     "h200-schedules.csv": "taskdag_bench sptrsv --table --schedule all",
     "h200-schedules-shallow.csv": "taskdag_bench sptrsv --schedule all --only …",
@@ -1540,7 +1542,8 @@ MAY_BE_MISSING = (RCM_COSTS, RCM_TYPES, JACOBI_SOLVES, JACOBI_THESIS, ATA_ROWS, 
 HOSTS = {"host-schedules-16.csv": "16 of 64 processors of a virtual machine, Intel Xeon with AVX-512",
          "host-schedules-8.csv": "8 threads on 16 virtual processors", "host-barriers-22.csv": "any: counts, no times",
          "host-auto-narrow-band.csv": "16 processors of a virtual machine", "host-rcm-patterns.csv": "any: patterns, no times",
-         "host-rcm-candidates.csv": "a processor of a shared x86 machine",
+         "host-rcm-candidates.csv": "a processor of a shared x86 machine", "host-papers-matrices.csv": "any: counts, no times",
+         "host-papers-supersteps.csv": "any: counts, no times",
          "host-protocol-barriers.csv": "any: counts, no times", GRAPH_ORDER: "2 host threads: counts, no times", GRAPH_FRONTIERS: "any: counts, no times",
          PROGRESSION_SHAPES: "any: counts, no times"}
 
