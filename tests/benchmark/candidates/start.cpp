@@ -98,8 +98,8 @@ class Orderer {
     std::vector<Index> level(queue_.begin() + static_cast<std::ptrdiff_t>(last_level_), queue_.end());
     std::ranges::sort(level, {}, [this](Index node) { return std::pair(degree_[at(node)], node); });
     if (rule_.pick == Pick::degrees) {
-      const auto rest = std::ranges::unique(level, {}, [this](Index node) { return degree_[at(node)]; });
-      level.erase(rest.begin(), rest.end());
+      const auto same = [this](Index left, Index right) { return degree_[at(left)] == degree_[at(right)]; };
+      level.erase(std::unique(level.begin(), level.end(), same), level.end());
     }
     if (level.size() > at(rule_.candidates)) level.resize(at(rule_.candidates));
     return level;

@@ -43,14 +43,13 @@ TEST(Candidates, OneGivesTheLibrarysOrder) {
   for (int k = 0; k < 60; ++k) {
     const auto nodes = static_cast<Index>(1 + random() % 120);
     std::vector<std::pair<Index, Index>> edges;  // few enough for many components
-    for (auto e = random() % (2 * static_cast<unsigned>(nodes)); e > 0; --e) {
+    for (auto e = random() % 200; e > 0; --e) {
       const auto u = static_cast<Index>(random() % static_cast<unsigned>(nodes));
       const auto v = static_cast<Index>(random() % static_cast<unsigned>(nodes));
       if (u < v) edges.emplace_back(u, v);
     }
     std::ranges::sort(edges);
-    const auto rest = std::ranges::unique(edges);
-    edges.erase(rest.begin(), rest.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     const CsrMatrix a = graph_of(nodes, edges);
     EXPECT_EQ(order(a, {}).order, reverse_cuthill_mckee(a.pattern()));
   }
