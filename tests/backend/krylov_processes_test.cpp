@@ -12,6 +12,7 @@
 
 #include "krylov_ranks.hpp"
 #include "support/thread_ranks.hpp"
+#include "unreachable_peer.hpp"
 
 namespace taskdag {
 namespace {
@@ -23,7 +24,7 @@ using test::With;
 constexpr const char* kHalf = "TASKDAG_OTHER_HALF";
 constexpr Index kRows = 400;
 
-enum class Do { solve, leave };
+enum class Do { solve, leave, reach_nobody };
 
 /// What a half is told.
 struct Half {
@@ -65,6 +66,7 @@ class Side {
 std::vector<test::Solved> run(const Half& half, int number) {
   Side side(half, number);
   std::vector<test::Solved> all;
+  test::peer_is_unreachable() = half.what == Do::reach_nobody && number == 1;
   for (const KrylovOptions& options : test::all_methods()) {
     side.make(options, half.shared_devices);
     if (half.what == Do::leave && number == 1) {
@@ -161,6 +163,20 @@ TEST_P(KrylovProcesses, AGpuIsNotShared) {
   mine_.shared_devices = false;
   start();
   EXPECT_THROW(run(mine_, 0), Unsupported);
+  EXPECT_EQ(wait(), 1);
+}
+
+/// One of the two cannot; both say so.
+TEST_P(KrylovProcesses, AGpuWithoutAPathToTheOtherIsNotUsed) {
+  if (GetParam().backend == Backend::host) GTEST_SKIP() << "no GPU";
+  mine_.what = Do::reach_nobody;
+  start();
+  try {
+    run(mine_, 0);
+    ADD_FAILURE() << "the other GPU was reached";
+  } catch (const Unsupported& error) {
+    EXPECT_NE(std::string(error.what()).find("does not reach the memory of rank 0"), std::string::npos) << error.what();
+  }
   EXPECT_EQ(wait(), 1);
 }
 
