@@ -109,6 +109,16 @@ WRAP(cudaMemcpyAsync, (void* to, const void* from, std::size_t n, cudaMemcpyKind
   const cudaError_t injected = fail_here("cudaMemcpyAsync", kNoCopy);
   return injected != cudaSuccess ? injected : __real_cudaMemcpyAsync(to, from, n, kind, s);
 })
+WRAP(cudaMemcpy2DAsync,
+     (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
+      cudaMemcpyKind kind, cudaStream_t s),
+     {
+       if (kind != cudaMemcpyDeviceToDevice) ++costs.copies;
+       const cudaError_t injected = fail_here("cudaMemcpy2DAsync", kNoCopy);
+       return injected != cudaSuccess
+                  ? injected
+                  : __real_cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
+     })
 FAILS(cudaMemsetAsync, kNoCopy, (void* to, int value, std::size_t n, cudaStream_t s), (to, value, n, s))
 FAILS(cudaEventRecord, kNoCopy, (cudaEvent_t e, cudaStream_t s), (e, s))
 FAILS(cudaStreamWaitEvent, kNoCopy, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags))

@@ -456,6 +456,7 @@ TEST(Across, MatricesOnADevice) {
     const Solve ours = solve(a, options);
     EXPECT_EQ(static_cast<int>(ours.code), 0) << ours.message;
     EXPECT_NEAR(static_cast<double>(ours.iterations), static_cast<double>(solve(host, options).iterations), 1.0);
+    if (rank() != 0) continue;  // who has the view
     EXPECT_NE(shows(ours, "entries and vectors are copied from the device"),
               shows(ours, "preconditioner: applied inside"))
         << ours.view;
