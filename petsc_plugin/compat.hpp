@@ -107,7 +107,8 @@ struct Orthogonalisation {
   int refinement = 0;  ///< never, if needed, always
 };
 inline PetscErrorCode get_orthogonalisation(KSP ksp, Orthogonalisation* kind) {
-#if PETSC_VERSION_GE(3, 26, 0)
+// A version under development counts as the release that it becomes, and may lack a part of that.
+#if PETSC_VERSION_GE(3, 26, 0) && (PETSC_VERSION_RELEASE || defined(KSP_GMRES_CGS_REFINE_NEVER_DEPRECATED))
   KSPOrthogonalizationFn* function = nullptr;
   KSPOrthogonalizationCGSRefinementType refinement = KSP_ORTHOGONALIZATION_CGS_REFINE_NEVER;
   PetscCall(KSPOrthogonalizationGet(ksp, &function));
