@@ -8,6 +8,7 @@
 #include "compat.hpp"
 #include "events.hpp"
 #include "ksp/ksp_types.hpp"
+#include "layout.hpp"
 #include "matfactor/mat_factor.hpp"
 #include "matsor/mat_sor.hpp"
 #include "mg/mg_types.hpp"
@@ -64,7 +65,9 @@ PetscErrorCode check_devices() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The plugin reads PETSc's private structures: they are those of one release, with one set of sizes.
+/// The plugin reads PETSc's private structures: they are those of one minor version, with one set of sizes. A patch
+/// release keeps them as a rule, and whether it has is looked at; so it is with versions under development, which share
+/// a number.
 PetscErrorCode check_version() {
   PetscFunctionBegin;
   PetscInt major = 0;
@@ -72,8 +75,8 @@ PetscErrorCode check_version() {
   PetscInt subminor = 0;
   PetscInt release = 0;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
-  const bool same = major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR &&
-                    subminor == PETSC_VERSION_SUBMINOR && (release != 0) == (PETSC_VERSION_RELEASE != 0);
+  const bool same =
+      major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR && (release != 0) == (PETSC_VERSION_RELEASE != 0);
   PetscCheck(
       same, PETSC_COMM_SELF, PETSC_ERR_LIB,
       "This TaskDAG plugin was compiled for PETSc %d.%d.%d%s and is running with PETSc %d.%d.%d%s: build it again",
@@ -96,6 +99,16 @@ PetscErrorCode check_version() {
              "%d: build it again",
              static_cast<int>(sizeof(PetscScalar)), static_cast<int>(sizeof(PetscInt)), static_cast<int>(scalar_size),
              static_cast<int>(index_size));
+
+  if (subminor == PETSC_VERSION_SUBMINOR && release != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const char* elsewhere = nullptr;
+  PetscCall(find_moved_member(&elsewhere));
+  PetscCheck(
+      !elsewhere, PETSC_COMM_SELF, PETSC_ERR_LIB,
+      "This TaskDAG plugin was compiled for PETSc %d.%d.%d and is running with PETSc %d.%d.%d, where %s is elsewhere:"
+      " build it again",
+      PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, static_cast<int>(major),
+      static_cast<int>(minor), static_cast<int>(subminor), elsewhere);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,6 +20,10 @@ MEMBER = re.compile(
 EXCEPTIONS = {
     ("events.hpp", "first_"): "of a scope",
     ("events.hpp", "second_"): "of a scope",
+    ("layout.cpp", "a"): "of a call",
+    ("layout.cpp", "b"): "of a call",
+    ("layout.cpp", "p"): "of a call",
+    ("layout.cpp", "x"): "of a call",
     ("mat/merged_block.hpp", "blocks_"): "PETSc's list",
     ("mat/rank_view.hpp", "viewer"): "an argument",
 }

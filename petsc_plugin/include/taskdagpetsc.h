@@ -49,7 +49,8 @@ TASKDAGPETSC_API extern const char* const PCTaskDAGBackends[];
  * Registers the preconditioner, the factorisation package and the orderings. Call it after PetscInitialize(); calling
  * it again before PetscFinalize() does nothing. Collective on PETSC_COMM_WORLD.
  *
- * Errors: PETSC_ERR_LIB where the running PETSc is another version than the one that the plugin was compiled for.
+ * Errors: PETSC_ERR_LIB where the running PETSc is another minor version than the one that the plugin was compiled for,
+ * or another patch release that lays out otherwise what the plugin uses.
  */
 TASKDAGPETSC_API PetscErrorCode TaskDAGInitializePackage(void);
 
