@@ -27,6 +27,8 @@ petsc4py_python() {
 # A PETSc of one's own has them with it, or not: no package helps there.
 has_petsc_examples() { [ -n "${PETSC_DIR:-}" ] || compgen -G '/usr/share/petsc/*/share/petsc/examples/src'; }
 
+has_arm_library() { test -e "/usr/lib/aarch64-linux-gnu/$1"; }
+
 can_plot() { command -v gnuplot || python3 -c 'import matplotlib'; }
 
 # One line each: what for, the Debian package (a pattern where its name has a version), and a command that succeeds where it is not needed.
@@ -57,6 +59,12 @@ petsc_source liblapack-dev pkg-config --exists lapack
 dolfinx fenicsx-performance-tests command -v dolfinx-scaling-test
 deal.II libdeal.ii-dev test -e /usr/share/cmake/deal.II
 deal.II libdeal.ii-doc test -e /usr/share/doc/libdeal.ii-doc/examples/step-17
+arm g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++
+arm qemu-user-static command -v qemu-aarch64-static
+arm libgtest-dev:arm64 has_arm_library libgtest.a
+arm libgmock-dev:arm64 has_arm_library libgmock.a
+arm libarchive-dev:arm64 has_arm_library libarchive.so
+arm zlib1g-dev:arm64 has_arm_library libz.so
 ci python3-pip python3 -m pip --version
 ci ccache command -v ccache
 ci clang-format command -v clang-format

@@ -48,6 +48,19 @@ target_compile_options(taskdag_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${cxx_warnings}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${cuda_warnings}>)
 
+# Schedules, threads and ways to compile promise the same bits (docs/design.md, invariants): where the processor has fused
+# multiply-adds, compilers may take one or not, as the code around it comes out.
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("
+#if !defined(__FP_FAST_FMA) && !defined(__FMA__)
+#error none
+#endif
+int main() {}" TASKDAG_HAS_FMA)
+if(TASKDAG_HAS_FMA)
+  target_compile_options(taskdag_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>)
+endif()
+
 # Several sources in one compilation read the headers once. What is right in a file may clash with another file's: what
 # clashes by its warnings is not asked here, since the other builds do; what does not compile stands alone.
 if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
@@ -69,7 +82,6 @@ if(TASKDAG_FUZZERS)
   if(NOT TASKDAG_TESTS)
     message(FATAL_ERROR "TaskDAG: TASKDAG_FUZZERS needs TASKDAG_TESTS")
   endif()
-  include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
   check_cxx_source_compiles("extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
     TASKDAG_HAS_LIBFUZZER)
