@@ -36,6 +36,8 @@ PetscErrorCode make_pseudo_solver(Mat a, PetscReal norm, KSP* made) {
   PetscCall(MatConvert(a, MATDENSE, MAT_INITIAL_MATRIX, dense.out()));
   PetscCall(MatScale(dense, 1.0 / norm));
   PetscCall(KSPCreate(PETSC_COMM_SELF, solver.out()));
+  // Options without a prefix are the application's, for solvers of its own: to tell why they ended, for one.
+  PetscCall(KSPSetOptionsPrefix(solver, "taskdag_coarse_"));
   PetscCall(KSPSetType(solver, KSPPREONLY));
   PetscCall(KSPGetPC(solver, &pc));
   PetscCall(PCSetType(pc, PCSVD));
