@@ -287,7 +287,7 @@ PetscErrorCode FactorAcross::take_on_device(Mat block) {
   PetscFunctionBegin;
   Mat outside = nullptr;
   const PetscScalar* outer = nullptr;
-  PetscInt outer_count = 0;
+  std::size_t outer_count = 0;
   Stream stream;
   PetscCall(current_stream(&stream));
   PetscCall(outside_part(whole_, &outside, nullptr));
@@ -295,12 +295,11 @@ PetscErrorCode FactorAcross::take_on_device(Mat block) {
   if (outside) {
     MatInfo info;
     PetscCall(MatGetInfo(outside, MAT_LOCAL, &info));
-    outer_count = static_cast<PetscInt>(info.nz_used);
+    outer_count = static_cast<std::size_t>(info.nz_used);
     PetscCall(MatSeqAIJGetArrayRead(outside, &outer));
   }
   const PetscErrorCode taken = guarded([&] {
-    const engine::Array<double> of_others(
-        place_->context, std::span<const double>(as_reals(outer), static_cast<std::size_t>(outer_count)));
+    const engine::Array<double> of_others(place_->context, std::span<const double>(as_reals(outer), outer_count));
     const double* values = source_.view().values;
     engine::Array<double> copy;
     if (source_.space() == MemorySpace::host) {

@@ -47,7 +47,8 @@ constexpr cudaError_t kNoCopy = cudaErrorInvalidValue;
   extern "C" cudaError_t __wrap_##name parameters __VA_ARGS__
 
 // FAILS(name, error, (parameters), (arguments)): may fail. MAKES(…, kind): may fail, and one more is held. FREES(…):
-// one less is. WAITS(…): the host waits.
+// one less is. WAITS(…): the host waits. COPIES(…), with a parameter `kind`: may fail, and counts a copy to or from the
+// host.
 #define FAILS(name, error, parameters, arguments)                        \
   WRAP(name, parameters, {                                               \
     const cudaError_t injected = fail_here(#name, error);                \
@@ -65,6 +66,13 @@ constexpr cudaError_t kNoCopy = cudaErrorInvalidValue;
   WRAP(name, parameters, {                 \
     ++costs.waits;                         \
     return __real_##name arguments;        \
+  })
+
+#define COPIES(name, parameters, arguments)                              \
+  WRAP(name, parameters, {                                               \
+    if (kind != cudaMemcpyDeviceToDevice) ++costs.copies;                \
+    const cudaError_t injected = fail_here(#name, kNoCopy);              \
+    return injected != cudaSuccess ? injected : __real_##name arguments; \
   })
 
 MAKES(cudaMallocFromPoolAsync, kNoMemory, (void** p, std::size_t n, cudaMemPool_t pool, cudaStream_t s),
@@ -104,21 +112,12 @@ WAITS(cudaEventSynchronize, (cudaEvent_t e), (e))
 WAITS(cudaDeviceSynchronize, (), ())
 WAITS(cudaMemcpy, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind), (to, from, n, kind))
 
-WRAP(cudaMemcpyAsync, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind, cudaStream_t s), {
-  if (kind != cudaMemcpyDeviceToDevice) ++costs.copies;
-  const cudaError_t injected = fail_here("cudaMemcpyAsync", kNoCopy);
-  return injected != cudaSuccess ? injected : __real_cudaMemcpyAsync(to, from, n, kind, s);
-})
-WRAP(cudaMemcpy2DAsync,
-     (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
-      cudaMemcpyKind kind, cudaStream_t s),
-     {
-       if (kind != cudaMemcpyDeviceToDevice) ++costs.copies;
-       const cudaError_t injected = fail_here("cudaMemcpy2DAsync", kNoCopy);
-       return injected != cudaSuccess
-                  ? injected
-                  : __real_cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
-     })
+COPIES(cudaMemcpyAsync, (void* to, const void* from, std::size_t n, cudaMemcpyKind kind, cudaStream_t s),
+       (to, from, n, kind, s))
+COPIES(cudaMemcpy2DAsync,
+       (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
+        cudaMemcpyKind kind, cudaStream_t s),
+       (to, to_pitch, from, from_pitch, width, height, kind, s))
 FAILS(cudaMemsetAsync, kNoCopy, (void* to, int value, std::size_t n, cudaStream_t s), (to, value, n, s))
 FAILS(cudaEventRecord, kNoCopy, (cudaEvent_t e, cudaStream_t s), (e, s))
 FAILS(cudaStreamWaitEvent, kNoCopy, (cudaStream_t s, cudaEvent_t e, unsigned flags), (s, e, flags))
