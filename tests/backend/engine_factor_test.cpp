@@ -139,8 +139,9 @@ TEST(HostEngineSweepTest, WaitsForItsOwnRunAfterOneOfColumns) {
   kernels::HostEngineSweep sweep(a.pattern(), nullptr, Triangle::lower, pool, {});
   sweep.load(a.values.data());
   const auto unit = [](Index, double value) { return value; };
-  const auto nothing = [](Index, const auto&) {};
-  const auto one = [](Index) { return kernels::ColumnValues<4>{{1.0, 1.0, 1.0, 1.0}}; };
+  const auto nothing = [](Index, double) {};
+  const std::vector<double> ones(std::size_t{4} * kRows, 1.0);
+  const kernels::ColumnPass columns{.count = 4, .rhs = {.values = ones.data(), .stride = kRows}, .result = {}};
   std::vector<double> x(std::size_t{4} * kRows);
   for (int run = 0; run < 4; ++run) {
     const double b = 1.0 + run;
@@ -151,7 +152,7 @@ TEST(HostEngineSweepTest, WaitsForItsOwnRunAfterOneOfColumns) {
     ASSERT_TRUE(sweep.run(x.data(), slow, unit, nothing));
     for (Index i = 0; i < kRows; ++i) ASSERT_EQ(x[static_cast<std::size_t>(i)], b * (i + 1)) << "run " << run;
     if (run < 3) {
-      ASSERT_TRUE(sweep.run_columns<4>(x.data(), one, unit, nothing));
+      ASSERT_TRUE(sweep.run_columns(x.data(), columns));
     }
   }
 }

@@ -219,13 +219,11 @@ TEST(HostSweep, ReadsWhatIsLentWhereItStandsWithTheSameBits) {
         sweep.load(with_source ? reversed.data() : values.data());
         EXPECT_EQ(sweep.entries(), lent.entries());
         EXPECT_TRUE(same_bits(solve(sweep, b), expected));
+        std::vector<double> two = b;
+        two.resize(2 * b.size());
         std::vector<double> columns(2 * b.size());
-        sweep.run_columns<2>(
-            columns.data(),
-            [&](Index i) {
-              return kernels::ColumnValues<2>{{b[static_cast<std::size_t>(i)], 0.0}};
-            },
-            [](Index, double value) { return value; }, [](Index, const auto&) {});
+        sweep.run_columns(columns.data(),
+                          {.count = 2, .rhs = {.values = two.data(), .stride = std::ssize(b)}, .result = {}});
         for (std::size_t i = 0; i < b.size(); ++i) ASSERT_EQ(columns[2 * i], expected[i]);
       }
     }

@@ -74,7 +74,9 @@ void HostFactorization::apply(Apply operation, Index count, const double* b, std
     if (together == 1) {
       apply_one(operation, b + k * ldb, x + k * ldx);
     } else {
-      apply_columns(operation, {together, b + k * ldb, ldb, x + k * ldx, ldx});
+      apply_columns(operation, {.count = together,
+                                .rhs = {.values = b + k * ldb, .stride = ldb},
+                                .result = {.values = x + k * ldx, .stride = ldx}});
     }
     k += together;
   }

@@ -21,7 +21,6 @@
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
 #include "solver/choice/request.hpp"
-#include "solver/host/columns.hpp"
 #include "solver/host/dominance.hpp"
 #include "solver/host/precision.hpp"
 #include "solver/host/sweeps.hpp"
@@ -29,6 +28,7 @@
 
 namespace taskdag::host {
 
+using kernels::ColumnPass;
 using kernels::ScheduledSweep;
 
 /// One of the two sweeps of an application, x_i = (rhs_i − Σ_e value_e x_column) · pivot_i.
@@ -126,16 +126,12 @@ class HostFactorization : public Factorization::Impl {
   [[nodiscard]] bool single() const { return request_.precision == Precision::in_single; }
   virtual void check_operation(Apply) const {}
   virtual void apply_one(Apply operation, const double* b, double* x) = 0;
-  virtual void apply_columns(Apply operation, const Columns& columns) = 0;
+  /// `columns`: how many, where they lie and where their results belong, in the user's numbering.
+  virtual void apply_columns(Apply operation, const ColumnPass& columns) = 0;
   virtual void update_info() = 0;
   [[nodiscard]] virtual const SplitPattern& pattern() const = 0;
   [[nodiscard]] virtual const double* factor_pivots() const = 0;  ///< by row
   [[nodiscard]] double pivot(Index i) const { return factor_pivots()[i]; }
-
-  /// Copies the vector b of the user's numbering into the work space in the factor's.
-  void gather(const std::vector<Index>& order, const double* b) {
-    for (Index i = 0; i < info.rows; ++i) work_[taskdag::at(i)] = b[at(order, i)];
-  }
 
   /// Calls run.template operator()<Value>() with the type in which sweeps store values.
   template <class Run>
@@ -187,35 +183,47 @@ class HostFactorization : public Factorization::Impl {
     }
   }
 
-  /// The same for several columns at once.
-  template <int Width, class Value, class FirstPivot, class Rhs, class SecondPivot>
-  void both_columns(ScheduledSweep& first, const FirstPivot& first_pivot, const std::vector<Index>& in,
-                    const Columns& columns, ScheduledSweep& second, const Rhs& scale, const SecondPivot& second_pivot,
-                    const std::vector<Index>& out) {
-    double* const w = columns_work<Width>();
-    first.run_columns<Width, Value>(
-        w, [&](Index i) { return columns.read<Width>(at(in, i)); }, first_pivot, [](Index, const auto&) {});
-    finite_ &= second.run_columns<Width, Value>(
-        w, [&](Index i) { return scaled_row<Width>(w, i, [&](double value) { return scale(i, value); }); },
-        second_pivot, [&](Index i, const auto& values) { columns.write<Width>(at(out, i), values); });
+  /// A sweep over several columns, or over one where a form of its own is not worth its code.
+  void run(ScheduledSweep& sweep, const ColumnPass& pass) {
+    finite_ &= sweep.run_columns(columns_work(pass.count), pass);
   }
 
-  /// Row i of the work space, each value changed by `scale`.
-  template <int Width, class Scale>
-  static kernels::ColumnValues<Width> scaled_row(const double* work, Index i, const Scale& scale) {
-    kernels::ColumnValues<Width> values;
-    for (int k = 0; k < Width; ++k) values.at[k] = scale(kernels::row_of<Width>(work, i)[k]);
-    return values;
+  /// The same where results belong to other rows than those whose right-hand sides they have: both may be one array, so
+  /// nothing is written before all is read.
+  void run_then_write(ScheduledSweep& sweep, const ColumnPass& pass) {
+    run(sweep, {.count = pass.count, .rhs = pass.rhs, .pivot = pass.pivot, .result = {}});
+    const Index width = kernels::column_width(pass.count);
+    const double* const work = columns_work(pass.count);
+    for (Index i = 0; i < info.rows; ++i) kernels::write_result(pass, i, work + taskdag::at(i) * taskdag::at(width));
+  }
+
+  /// As both(), for several columns at once. Null: of factors 1.
+  void both_columns(ScheduledSweep& first, const double* first_pivot, const std::vector<Index>& in,
+                    const ColumnPass& columns, ScheduledSweep& second, const double* scale, const double* second_pivot,
+                    const std::vector<Index>& out) {
+    first.run_columns(columns_work(columns.count),
+                      {.count = columns.count, .rhs = in_order(columns.rhs, in), .pivot = first_pivot, .result = {}});
+    run(second, {.count = columns.count,
+                 .rhs = {.factor = scale},
+                 .pivot = second_pivot,
+                 .result = in_order(columns.result, out)});
+  }
+
+  /// Columns of the user's numbering as the rows of a sweep see them, row i times factor[i].
+  template <class Number>
+  static kernels::ColumnsAt<Number> in_order(const kernels::ColumnsAt<Number>& columns, const std::vector<Index>& order,
+                                             const double* factor = nullptr) {
+    return {columns.values, columns.stride, order.empty() ? nullptr : order.data(), factor};
   }
 
   static Index at(const std::vector<Index>& order, Index i) {
     return order.empty() ? i : order[static_cast<std::size_t>(i)];
   }
 
-  /// Rows of Width doubles, made on first use.
-  template <int Width>
-  double* columns_work() {
-    const std::size_t size = taskdag::at(info.rows) * Width;
+  /// Rows of column_width(count) doubles, of several columns made on first use.
+  double* columns_work(Index count) {
+    if (count == 1) return work_.get();
+    const std::size_t size = taskdag::at(info.rows) * static_cast<std::size_t>(kernels::column_width(count));
     if (columns_work_.size() < size) columns_work_.resize(size);
     return columns_work_.data();
   }

@@ -43,20 +43,12 @@ class HostIcFactorization final : public HostFactorization {
   }
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots();
-    as_stored([&]<class Value>() {
-      finite_ &= lower_.run<Value>(
-          work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
-          [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
-    });
+    run(lower_, {.rhs = in_order<const double>({b}, row_order_),
+                 .result = in_order<double>({x}, row_order_, kernel_.inverse_pivots())});
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots();
-    as_stored([&]<class Value>() {
-      finite_ &= upper_.run<Value>(
-          work_.get(), [&](Index i) { return b[at(row_order_, i)] * inverse[i]; }, kUnit,
-          [&](Index i, double value) { x[at(row_order_, i)] = value; });
-    });
+    run(upper_, {.rhs = in_order<const double>({b}, row_order_, kernel_.inverse_pivots()),
+                 .result = in_order<double>({x}, row_order_)});
   }
   void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
@@ -113,66 +105,39 @@ class HostIcFactorization final : public HostFactorization {
   [[nodiscard]] const double* factor_pivots() const override { return kernel_.pivots(); }
 
   void apply_one(Apply operation, const double* b, double* x) override {
-    as_stored([&]<class Value>() { apply_stored<Value>(operation, b, x); });
-  }
-  template <class Value>
-  void apply_stored(Apply operation, const double* b, double* x) {
+    if (operation == Apply::symmetric_left || operation == Apply::symmetric_right) {
+      apply_columns(operation, {.rhs = {.values = b}, .result = {.values = x}});
+      return;
+    }
     const double* const inverse = kernel_.inverse_pivots();
     const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
-    const auto nothing = [](Index, double) {};
-    const std::size_t rows = taskdag::at(info.rows);
-    double* const w = work_.get();
-    if (operation == Apply::symmetric_left) {
-      gather(row_order_, b);
-      finite_ &= lower_.run<Value>(
-          w, [w](Index i) { return w[i]; }, kUnit, nothing);
-      for (std::size_t i = 0; i < rows; ++i) x[i] = w[i] * std::sqrt(inverse[i]);
-    } else if (operation == Apply::symmetric_right) {
-      for (std::size_t i = 0; i < rows; ++i) w[i] = b[i] * std::sqrt(inverse[i]);
-      const Index* const order = row_order_.empty() ? nullptr : row_order_.data();
-      finite_ &= upper_.run<Value>(
-          w, [w](Index i) { return w[i]; }, kUnit,
-          [order, x](Index i, double value) { x[order == nullptr ? i : order[i]] = value; });
-    } else {  // M is symmetric
-      both<Value>(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x);
-    }
+    // M is symmetric.
+    as_stored([&]<class Value>() { both<Value>(lower_, kUnit, row_order_, b, upper_, scale, kUnit, row_order_, x); });
   }
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
-  void apply_columns(Apply operation, const Columns& columns) override {
-    as_stored([&]<class Value>() { apply_stored_columns<Value>(operation, columns); });
-  }
-  template <class Value>
-  void apply_stored_columns(Apply operation, const Columns& columns) {
+  void apply_columns(Apply operation, const ColumnPass& columns) override {
     const double* const inverse = kernel_.inverse_pivots();
-    const auto root = [inverse](Index i) { return std::sqrt(inverse[i]); };
-    const auto scale = [inverse](Index i, double value) { return value * inverse[i]; };
-    const auto nothing = [](Index, const auto&) {};
-    with_width(columns.count, [&]<int Width>() {
-      double* const w = columns_work<Width>();
-      if (operation == Apply::symmetric_left) {
-        finite_ &= lower_.run_columns<Width, Value>(
-            w, [&](Index i) { return columns.read<Width>(at(row_order_, i)); }, kUnit, nothing);
-        for (Index i = 0; i < info.rows; ++i) {
-          columns.write<Width>(i, scaled_row<Width>(w, i, [&](double value) { return value * root(i); }));
-        }
-      } else if (operation == Apply::symmetric_right) {
-        finite_ &= upper_.run_columns<Width, Value>(
-            w,
-            [&](Index i) {
-              auto values = columns.read<Width>(i);
-              for (double& value : values.at) value *= root(i);
-              return values;
-            },
-            kUnit, nothing);
-        for (Index i = 0; i < info.rows; ++i) {
-          columns.write<Width>(at(row_order_, i), scaled_row<Width>(w, i, [](double value) { return value; }));
-        }
-      } else {
-        both_columns<Width, Value>(lower_, kUnit, row_order_, columns, upper_, scale, kUnit, row_order_);
-      }
-    });
+    if (operation == Apply::symmetric_left) {
+      const std::vector<double> root = inverse_roots();
+      run_then_write(lower_, {.count = columns.count,
+                              .rhs = in_order(columns.rhs, row_order_),
+                              .result = in_order(columns.result, {}, root.data())});
+    } else if (operation == Apply::symmetric_right) {
+      const std::vector<double> root = inverse_roots();
+      run_then_write(upper_, {.count = columns.count,
+                              .rhs = in_order(columns.rhs, {}, root.data()),
+                              .result = in_order(columns.result, row_order_)});
+    } else {
+      both_columns(lower_, nullptr, row_order_, columns, upper_, inverse, nullptr, row_order_);
+    }
+  }
+  [[nodiscard]] std::vector<double> inverse_roots() const {
+    std::vector<double> root(taskdag::at(info.rows));
+    const double* const inverse = kernel_.inverse_pivots();
+    for (std::size_t i = 0; i < root.size(); ++i) root[i] = std::sqrt(inverse[i]);
+    return root;
   }
 
   kernels::HostIc0 kernel_;

@@ -39,21 +39,13 @@ class HostIluFactorization final : public HostFactorization {
   }
 
   void solve_lower(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots();
-    as_stored([&]<class Value>() {
-      finite_ &= lower_.run<Value>(
-          work_.get(), [&](Index i) { return b[at(row_order_, i)]; }, kUnit,
-          [&](Index i, double value) { x[at(row_order_, i)] = value * inverse[i]; });
-    });
+    run(lower_, {.rhs = in_order<const double>({b}, row_order_),
+                 .result = in_order<double>({x}, row_order_, kernel_.inverse_pivots())});
   }
   void solve_upper(const double* b, double* x, MemorySpace, Stream) override {
-    const double* const inverse = kernel_.inverse_pivots();
-    as_stored([&]<class Value>() {
-      finite_ &= upper_.run<Value>(
-          work_.get(), [&](Index i) { return b[at(row_order_, i)]; },
-          [inverse](Index i, double value) { return value * inverse[i]; },
-          [&](Index i, double value) { x[at(row_order_, i)] = value; });
-    });
+    run(upper_, {.rhs = in_order<const double>({b}, row_order_),
+                 .pivot = kernel_.inverse_pivots(),
+                 .result = in_order<double>({x}, row_order_)});
   }
   void multiply_transformed(const double* v, double* y, MemorySpace, Stream) override {
     const double* const inverse = kernel_.inverse_pivots();
@@ -156,25 +148,17 @@ class HostIluFactorization final : public HostFactorization {
 
   void update_info() final { finish_info(pattern(), kernel_.bytes(), lower_, upper_); }
 
-  void apply_columns(Apply operation, const Columns& columns) override {
-    const double* const inverse = kernel_.inverse_pivots();
-    const auto pivots = [inverse](Index i, double value) { return value * inverse[i]; };
-    with_width(columns.count, [&]<int Width>() {
-      if (operation != Apply::full) prepare_transposed();
-      if (single()) {
-        if (operation == Apply::full) {
-          both_columns<Width, float>(lower_, kUnit, row_order_, columns, upper_, pivots, kUnit, col_order_);
-        } else {
-          both_columns<Width, float>(transposed_->lower, kUnit, col_order_, columns, transposed_->upper, pivots, kUnit,
-                                     row_order_);
-        }
-      } else if (operation == Apply::full) {
-        both_columns<Width, double>(lower_, kUnit, row_order_, columns, upper_, kUnit, pivots, col_order_);
-      } else {
-        both_columns<Width, double>(transposed_->lower, pivots, col_order_, columns, transposed_->upper, kUnit, kUnit,
-                                    row_order_);
-      }
-    });
+  void apply_columns(Apply operation, const ColumnPass& columns) override {
+    const double* const pivots = kernel_.inverse_pivots();
+    const double* const scale = single() ? pivots : nullptr;  // the second right-hand side, where pivots do not
+    const double* const sweep_pivots = single() ? nullptr : pivots;
+    if (operation == Apply::full) {
+      both_columns(lower_, nullptr, row_order_, columns, upper_, scale, sweep_pivots, col_order_);
+    } else {
+      prepare_transposed();
+      both_columns(transposed_->lower, sweep_pivots, col_order_, columns, transposed_->upper, scale, nullptr,
+                   row_order_);
+    }
   }
 
   void prepare_transposed() {

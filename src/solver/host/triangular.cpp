@@ -5,7 +5,6 @@
 #include "dag/transpose.hpp"
 #include "kernels/sptrsv/host/scheduled_sweep.hpp"
 #include "solver/checks.hpp"
-#include "solver/host/columns.hpp"
 #include "solver/host/schedule.hpp"
 #include "solver/impl.hpp"
 
@@ -48,7 +47,11 @@ class HostTriangular final : public TriangularSolver::Impl {
       if (together == 1) {
         solve_one(b + k * ldb, x + k * ldx);
       } else {
-        solve_columns({together, b + k * ldb, ldb, x + k * ldx, ldx});
+        solve_columns({.count = together,
+                       .rhs = {.values = b + k * ldb, .stride = ldb},
+                       .pivot = diagonal_.empty() ? nullptr : inverse_pivots_.data(),
+                       .pivot_by_position = true,
+                       .result = {.values = x + k * ldx, .stride = ldx}});
       }
       k += together;
     }
@@ -73,23 +76,15 @@ class HostTriangular final : public TriangularSolver::Impl {
                          x, rhs, [inverse](Index, Index place, double v) { return v * inverse[place]; }, nothing);
   }
 
-  void solve_columns(const Columns& columns) {
-    const double* const inverse = inverse_pivots_.data();
-    with_width(columns.count, [&]<int Width>() {
-      const std::size_t size = static_cast<std::size_t>(info.rows) * Width;
-      if (columns_work_.size() < size) {
-        const std::size_t before = columns_work_.size();
-        columns_work_.resize(size);
-        info.bytes += static_cast<std::int64_t>((size - before) * sizeof(double));
-      }
-      const auto rhs = [&](Index i) { return columns.read<Width>(i); };
-      const auto emit = [&](Index i, const auto& values) { columns.write<Width>(i, values); };
-      const auto unit = [](Index, double v) { return v; };
-      const auto pivots = [inverse](Index, Index place, double v) { return v * inverse[place]; };
-      double* const work = columns_work_.data();
-      finite_ &= diagonal_.empty() ? sweep_.run_columns<Width>(work, rhs, unit, emit)
-                                   : sweep_.run_columns<Width>(work, rhs, pivots, emit);
-    });
+  void solve_columns(const kernels::ColumnPass& pass) {
+    const std::size_t size =
+        static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(kernels::column_width(pass.count));
+    if (columns_work_.size() < size) {
+      const std::size_t before = columns_work_.size();
+      columns_work_.resize(size);
+      info.bytes += static_cast<std::int64_t>((size - before) * sizeof(double));
+    }
+    finite_ &= sweep_.run_columns(columns_work_.data(), pass);
   }
 
   static kernels::ScheduledSweep make_sweep(const Context& context, const CsrPattern& pattern,

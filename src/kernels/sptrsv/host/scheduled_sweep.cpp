@@ -28,6 +28,25 @@ bool has_barriers(SolveSchedule kind) { return kind == SolveSchedule::hdagg || k
 
 }  // namespace
 
+bool ScheduledSweep::run_columns(double* x, const ColumnPass& pass) {
+  if (pass.count > 1) {
+    return std::visit([&](auto& sweep) { return sweep.run_columns(x, pass); }, sweep_);
+  }
+  for (Index i = 0; i < rows(); ++i) x[i] = pass.rhs.scale(i) * (pass.rhs.values == nullptr ? x[i] : *pass.rhs.row(i));
+  const auto run_by = [&](const auto& pivot) {
+    const auto rhs = [x](Index i) { return x[i]; };
+    const auto nothing = [](Index, double) {};
+    return precision_ == Precision::in_single ? run<float>(x, rhs, pivot, nothing)
+                                              : run<double>(x, rhs, pivot, nothing);
+  };
+  const bool finite =
+      pass.pivot == nullptr
+          ? run_by([](Index, double value) { return value; })
+          : run_by([pass](Index i, Index place, double value) { return value * pass.pivot_of(i, place); });
+  for (Index i = 0; i < rows(); ++i) write_result(pass, i, x + i);
+  return finite;
+}
+
 ScheduledSweep::Sweep ScheduledSweep::make(const CsrPattern& pattern, const Offset* source, Triangle triangle,
                                            host::ThreadPool& pool, SolveSchedule schedule,
                                            std::shared_ptr<const ThreadPlan> plan, const engine::StaticOptions& run,

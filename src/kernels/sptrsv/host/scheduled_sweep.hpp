@@ -27,7 +27,8 @@ class ScheduledSweep {
                  const engine::StaticOptions& run = {}, HostSweepInput input = HostSweepInput::copied,
                  Precision precision = Precision::in_double)
       : sweep_(make(pattern, source, triangle, pool, schedule, std::move(plan), run, input, precision)),
-        schedule_(schedule) {
+        schedule_(schedule),
+        precision_(precision) {
     if (schedule == SolveSchedule::automatic) {
       const bool supersteps = std::holds_alternative<SuperstepSweep>(sweep_);
       schedule_ = supersteps ? SolveSchedule::locking : threads() > 1 ? SolveSchedule::plan : SolveSchedule::serial;
@@ -40,7 +41,8 @@ class ScheduledSweep {
                  Precision precision = Precision::in_double)
       : sweep_(std::in_place_type<SuperstepSweep>, pattern, source, triangle, pool, supersteps, std::nullopt,
                precision),
-        schedule_(schedule) {}
+        schedule_(schedule),
+        precision_(precision) {}
 
   void load(const double* values) {
     std::visit([&](auto& sweep) { sweep.load(values); }, sweep_);
@@ -77,12 +79,9 @@ class ScheduledSweep {
     return std::visit([&](auto& sweep) { return sweep.template run<Value>(x, rhs, pivot, emit); }, sweep_);
   }
 
-  /// As HostSweep::run_columns().
-  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
-  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    return std::visit([&](auto& sweep) { return sweep.template run_columns<Width, Value>(x, rhs, pivot, emit); },
-                      sweep_);
-  }
+  /// As HostSweep::run_columns(), for one column, too: by run() between two passes over its operands, which are then
+  /// all read before results are written. For what is not called often enough to have a form of run() of its own.
+  bool run_columns(double* x, const ColumnPass& pass);
 
   /// Says that runs of both will come: this sweep after `before`, whose results are its right-hand sides, row by row.
   void follow(const ScheduledSweep& before) {
@@ -111,6 +110,7 @@ class ScheduledSweep {
 
   Sweep sweep_;
   SolveSchedule schedule_;
+  Precision precision_;
 };
 
 }  // namespace taskdag::kernels

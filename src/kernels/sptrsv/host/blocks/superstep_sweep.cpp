@@ -140,4 +140,28 @@ std::int64_t SuperstepSweep::bytes() const {
              entries();
 }
 
+bool SuperstepSweep::run_columns(double* x, const ColumnPass& pass) {
+  const std::size_t size = row_.size() * static_cast<std::size_t>(column_width(pass.count));
+  if (columns_result_.size() < size) columns_result_.resize(size);
+  return with_column_width(pass.count, [&]<int Width>() {
+    return run_portions([&](Index first, Index last) {
+      return singles_ ? run_column_places<Width>(singles_.get(), first, last, x, pass)
+                      : run_column_places<Width>(values_.get(), first, last, x, pass);
+    });
+  });
+}
+
+template <int Width, class Value>
+bool SuperstepSweep::run_column_places(const Value* stored, Index first, Index last, double* x,
+                                       const ColumnPass& pass) {
+  bool finite = true;
+  for (Index p = first; p < last; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    const Offset begin = offsets_[at];
+    finite &= run_row<Width>(pass, row_[at], p, columns_.get() + begin, stored + begin, offsets_[at + 1] - begin,
+                             columns_result_.data(), p, x);
+  }
+  return finite;
+}
+
 }  // namespace taskdag::kernels

@@ -79,26 +79,7 @@ class SuperstepSweep {
   }
 
   /// As HostSweep::run_columns(), with places for positions.
-  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
-  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    if (columns_result_.size() < row_.size() * Width) columns_result_.resize(row_.size() * Width);
-    double* const result = columns_result_.data();
-    const Value* const stored_values = stored_as<Value>(values_.get(), singles_.get());
-    return run_portions([&](Index first, Index last) {
-      bool finite = true;
-      for (Index p = first; p < last; ++p) {
-        const auto at = static_cast<std::size_t>(p);
-        const Index i = row_[at];
-        ColumnValues<Width> values = rhs(i);
-        finite &= run_row(
-            values, columns_.get() + offsets_[at], stored_values + offsets_[at], offsets_[at + 1] - offsets_[at],
-            [&](double value) { return apply_pivot(pivot, i, p, value); }, result, p);
-        for (int k = 0; k < Width; ++k) row_of<Width>(x, i)[k] = values.at[k];
-        emit(i, values);
-      }
-      return finite;
-    });
-  }
+  bool run_columns(double* x, const ColumnPass& pass);
 
  private:
   /// Takes the rows of all portions, core by core, and where their entries begin. @returns the place of each row
@@ -185,6 +166,9 @@ class SuperstepSweep {
       finished_[own].publish(s + 1);
     }
   }
+
+  template <int Width, class Value>
+  bool run_column_places(const Value* stored, Index first, Index last, double* x, const ColumnPass& pass);
 
   template <class Before, class Value, class Pivot>
   bool run_permuted_places(const Value* values, Index first, Index last, const Pivot& pivot) {

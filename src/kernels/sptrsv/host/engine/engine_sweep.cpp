@@ -132,6 +132,44 @@ void HostEngineSweep::run_pair(const HostEngineSweep& before, const Body& first,
       {{first.rows, first.run, before.tasks_.begin.data()}, {second.rows, second.run, tasks_.begin.data()}});
 }
 
+template <int Width, class Value>
+struct HostEngineSweep::Columns {
+  HostEngineSweep* self;
+  const Value* stored;
+  double* x;
+  const ColumnPass* pass;
+  std::atomic<bool>* finite;
+
+  static void run(const void* rows, Index first, Index last, std::uint32_t run) {
+    const Columns& r = *static_cast<const Columns*>(rows);
+    HostEngineSweep& s = *r.self;
+    bool mine = true;
+    for (Index p = first; p < last; ++p) {
+      const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
+      const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
+      const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
+      const Index* const column = s.columns_.data() + begin;
+      for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
+      mine &= run_row<Width>(*r.pass, i, p, column, r.stored + begin, count, r.x, i, r.x);
+    }
+    if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
+    if (!mine) r.finite->store(false, std::memory_order_relaxed);
+  }
+};
+
+bool HostEngineSweep::run_columns(double* x, const ColumnPass& pass) {
+  std::atomic<bool> finite{true};
+  const auto run = [&]<int Width, class Value>(const Value* stored) {
+    using Task = Columns<Width, Value>;
+    const Task rows{this, stored, x, &pass, &finite};
+    run_alone({&rows, &Task::run});
+  };
+  with_column_width(pass.count, [&]<int Width>() {
+    singles_.empty() ? run.template operator()<Width>(values_.data()) : run.template operator()<Width>(singles_.data());
+  });
+  return finite.load(std::memory_order_relaxed);
+}
+
 void HostEngineSweep::wait_for_task_of(Index row, std::uint32_t run) {
   engine::TaskFlags{ended_.data(), run}.wait(tasks_.task_of_row[static_cast<std::size_t>(row)]);
 }

@@ -54,14 +54,7 @@ class HostEngineSweep {
   }
 
   /// As HostSweep::run_columns(). Rows wait for the tasks of their operands.
-  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
-  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    std::atomic<bool> finite{true};
-    using Task = Columns<Width, Value, Rhs, Pivot, Emit>;
-    const Task rows{this, x, &rhs, &pivot, &emit, &finite};
-    run_alone({&rows, &Task::run});
-    return finite.load(std::memory_order_relaxed);
-  }
+  bool run_columns(double* x, const ColumnPass& pass);
 
   /// Says that runs of both will come: this sweep after `before`, whose results are its right-hand sides, row by row.
   void follow(const HostEngineSweep& before);
@@ -163,36 +156,9 @@ class HostEngineSweep {
     }
   };
 
-  /// The same for Width right-hand sides: rows of x are handed over with a flag a task.
-  template <int Width, class Value, class Rhs, class Pivot, class Emit>
-  struct Columns {
-    HostEngineSweep* self;
-    double* x;
-    const Rhs* rhs;
-    const Pivot* pivot;
-    const Emit* emit;
-    std::atomic<bool>* finite;
-
-    static void run(const void* rows, Index first, Index last, std::uint32_t run) {
-      const Columns& r = *static_cast<const Columns*>(rows);
-      HostEngineSweep& s = *r.self;
-      const Value* const stored = stored_as<Value>(s.values_.data(), s.singles_.data());
-      bool mine = true;
-      for (Index p = first; p < last; ++p) {
-        const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
-        const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
-        const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
-        const Index* const column = s.columns_.data() + begin;
-        for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
-        ColumnValues<Width> values = (*r.rhs)(i);
-        const auto pivot = [&](double value) { return apply_pivot(*r.pivot, i, p, value); };
-        mine &= run_row(values, column, stored + begin, count, pivot, r.x, i);
-        (*r.emit)(i, values);
-      }
-      if (first < last) s.end_task_of(s.tasks_.order[static_cast<std::size_t>(first)], run);
-      if (!mine) r.finite->store(false, std::memory_order_relaxed);
-    }
-  };
+  /// The same for several columns: rows of x are handed over with a flag a task.
+  template <int Width, class Value>
+  struct Columns;
 
   void run_alone(const Body& body);
   void run_pair(const HostEngineSweep& before, const Body& first, const Body& second);

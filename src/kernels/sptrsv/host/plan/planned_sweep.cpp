@@ -129,4 +129,44 @@ std::int64_t HostSweep::bytes() const {
          own(own_columns_) + own(own_values_) + own(singles_) + own(own_source_);
 }
 
+bool HostSweep::run_columns(double* x, const ColumnPass& pass) {
+  const auto run = [&]<int Width, class Value>(const Value* values) {
+    return threads() > 1 || forward_ ? run_columns_by_position<Width>(values, x, pass)
+                                     : run_columns_backward<Width>(values, x, pass);
+  };
+  return with_column_width(pass.count, [&]<int Width>() {
+    return singles_ ? run.template operator()<Width>(singles_.get()) : run.template operator()<Width>(values_);
+  });
+}
+
+template <int Width, class Value>
+bool HostSweep::run_columns_backward(const Value* stored, double* x, const ColumnPass& pass) const {
+  const Index n = rows();
+  bool finite = true;
+  for (Index p = 0; p < n; ++p) {
+    const Index i = n - 1 - p;
+    const Offset count = offsets_[i + 1] - offsets_[i];
+    const Offset last = count > 0 ? offsets_[i + 1] - 1 : 0;
+    finite &= run_row<Width, -1>(pass, i, p, columns_ + last, stored + last, count, x, i, x);
+  }
+  return finite;
+}
+
+template <int Width, class Value>
+bool HostSweep::run_columns_by_position(const Value* stored, double* x, const ColumnPass& pass) {
+  const RowOrder row = order();
+  const Offset* const offsets = offsets_;
+  std::atomic<bool> finite{true};
+  executor_.run([&](int, Index first, Index last) {
+    bool mine = true;
+    for (Index p = first; p < last; ++p) {
+      const Index i = row[p];
+      mine &=
+          run_row<Width>(pass, i, p, columns_ + offsets[p], stored + offsets[p], offsets[p + 1] - offsets[p], x, i, x);
+    }
+    if (!mine) finite.store(false, std::memory_order_relaxed);
+  });
+  return finite.load(std::memory_order_relaxed);
+}
+
 }  // namespace taskdag::kernels

@@ -109,14 +109,9 @@ class HostSweep {
                    : run_with<NoRowBefore>(values, x, rhs, pivot, emit);
   }
 
-  /// The same for Width right-hand sides at once, each with the bits of a run by itself: rhs(i) and emit(i, x_i) have
-  /// ColumnValues<Width>, `x` is rows of Width doubles, rows() of them.
-  template <int Width, class Value = double, class Rhs, class Pivot, class Emit>
-  bool run_columns(double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const Value* const values = stored_as<Value>(values_, singles_.get());
-    if (threads() > 1 || forward_) return run_columns_by_position<Width>(values, x, rhs, pivot, emit);
-    return run_columns_backward<Width>(values, x, rhs, pivot, emit);
-  }
+  /// The same for several columns, each with the bits of a run by itself. `x`: rows of column_width() doubles, rows()
+  /// of them. @returns whether all results are finite
+  bool run_columns(double* x, const ColumnPass& pass);
 
  private:
   template <class Before, class Value, class Rhs, class Pivot, class Emit>
@@ -126,48 +121,15 @@ class HostSweep {
                     : run_in_order<-1, Before>(values, x, rhs, pivot, emit);
   }
 
-  template <int Width, class Value, class Rhs, class Pivot, class Emit>
-  bool run_columns_backward(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot,
-                            const Emit& emit) const {
-    const Index n = rows();
-    bool finite = true;
-    for (Index p = 0; p < n; ++p) {
-      const Index i = n - 1 - p;
-      const Offset count = offsets_[i + 1] - offsets_[i];
-      const Offset last = count > 0 ? offsets_[i + 1] - 1 : 0;
-      ColumnValues<Width> values = rhs(i);
-      finite &= run_row<Width, -1>(
-          values, columns_ + last, stored + last, count, [&](double value) { return apply_pivot(pivot, i, p, value); },
-          x, i);
-      emit(i, values);
-    }
-    return finite;
-  }
+  template <int Width, class Value>
+  bool run_columns_backward(const Value* stored, double* x, const ColumnPass& pass) const;
+  /// Forward: positions of one thread are rows, too.
+  template <int Width, class Value>
+  bool run_columns_by_position(const Value* stored, double* x, const ColumnPass& pass);
 
   [[nodiscard]] bool find_whether_rows_follow() const;
   void store_by_rows(const CsrPattern& pattern, const Offset* source, Triangle triangle);
   void store_by_positions(const CsrPattern& pattern, const Offset* source, Triangle triangle);
-
-  /// Forward: positions of one thread are rows, too.
-  template <int Width, class Value, class Rhs, class Pivot, class Emit>
-  bool run_columns_by_position(const Value* stored, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) {
-    const RowOrder row = order();
-    const Offset* const offsets = offsets_;
-    std::atomic<bool> finite{true};
-    executor_.run([&](int, Index first, Index last) {
-      bool mine = true;
-      for (Index p = first; p < last; ++p) {
-        const Index i = row[p];
-        ColumnValues<Width> values = rhs(i);
-        mine &= run_row(
-            values, columns_ + offsets[p], stored + offsets[p], offsets[p + 1] - offsets[p],
-            [&](double value) { return apply_pivot(pivot, i, p, value); }, x, i);
-        emit(i, values);
-      }
-      if (!mine) finite.store(false, std::memory_order_relaxed);
-    });
-    return finite.load(std::memory_order_relaxed);
-  }
 
   template <int Step, class Before, class Value, class Rhs, class Pivot, class Emit>
   bool run_in_order(const Value* values, double* x, const Rhs& rhs, const Pivot& pivot, const Emit& emit) const {
