@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "krylov/column.hpp"
 #include "krylov/control.hpp"
@@ -191,6 +192,16 @@ template <class Flow>
 inline constexpr bool of_several = requires {
   Flow::several;
 };
+
+/// Whether loops by such a flow have stages that make the operand of a product on the way: see operand_apart().
+template <class Flow>
+inline constexpr bool has_operands_on_the_way = !of_several<Flow> && !requires {
+  Flow::on_host;
+};
+
+/// Whether host threads ask for parts of such rows: of a TaskRun, of a TaskOfRun.
+template <class Rows>
+inline constexpr bool rows_on_host = !std::is_same_v<Rows, std::uint32_t>;
 
 /// The operand of a product that is an array.
 struct Elements {

@@ -401,7 +401,7 @@ struct Bicgstab {
     if (d.apart) {
       first_apart(flow, d, calls);
       second_apart(flow, d, calls);
-    } else if constexpr (!of_several<Flow>) {
+    } else if constexpr (has_operands_on_the_way<Flow>) {
       multiply(flow, d.system, BicgstabFirst{d});
       multiply(flow, d.system, BicgstabSecond{d});
     }

@@ -362,7 +362,7 @@ struct Cg {
     if (d.large) {
       flow.stage(CgDirection{d}, d.system.rows);
       flow.stage(CgProduct{d}, d.system.rows);
-    } else if constexpr (!of_several<Flow>) {
+    } else if constexpr (has_operands_on_the_way<Flow>) {
       flow.stage(CgDirectionAndProduct{d}, d.system.rows);
     }
     if (d.system.fused()) {

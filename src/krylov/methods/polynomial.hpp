@@ -111,7 +111,7 @@ struct PolynomialStep {
     double* x;
     double* r;
     double* z;
-    bool made;      ///< x is there
+    bool made;      ///< x is there; on host threads always
     bool residual;  ///< is needed
     bool of_z;      ///< the norm is that of z
     /// Of the new x, also where it is there.
@@ -119,7 +119,9 @@ struct PolynomialStep {
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
       if (!residual) return 0.0;
-      if (!made) return system.product_part(row, rank, size, update);
+      if constexpr (!rows_on_host<Rows>) {
+        if (!made) return system.product_part(row, rank, size, update);
+      }
       return system.product_part(row, rank, size, [&](Index j) { return x[j]; });
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {

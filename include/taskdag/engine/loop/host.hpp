@@ -48,6 +48,7 @@ class HostFlow {
  public:
   static constexpr bool calls = true;
   static constexpr bool ranks = true;
+  static constexpr bool on_host = true;
 
   /// cut: ascending numbers, one more than there are threads at work: all of the context's or one. Thread t has the
   /// tasks [cut[t], cut[t + 1]) of every stage with cut.back() tasks. Other stages are shared out evenly. links: of the
@@ -111,21 +112,22 @@ class HostFlow {
     if constexpr (stage_begins_before<S>)
       stage.before(static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(sums_.size()));
     std::fill_n(sums, stage_width<S>, 0.0);
-    run_tasks(stage, end_of(thread - 1, tasks), end_of(thread, tasks), sums);
+    run_tasks<stage_width<S>>(worker_of(stage), end_of(thread - 1, tasks), end_of(thread, tasks), sums);
   }
   /// The tasks [task, end), which add to `sums`. Inlined as a whole: a task is a few instructions, and a compiler may
-  /// find it too large to have it here twice.
-  template <class S>
-  [[gnu::flatten]] void run_tasks(const S& stage, std::uint32_t task, std::uint32_t end, double* sums) const {
-    constexpr auto width = static_cast<std::size_t>(stage_width<S>);
-    double sum[width];
+  /// find it too large to have it here twice. By workers, not stages: a stage, what exchanges with other ranks before
+  /// it and what does it for several columns have the same one. No other pointer leads to a copy of it, so that it need
+  /// not be read again after each store.
+  template <int width, class Worker>
+  [[gnu::flatten]] static void run_tasks(const Worker& given, std::uint32_t task, std::uint32_t end, double* sums) {
+    const Worker worker = given;
+    double sum[std::size_t{width}];
     std::copy(sums, sums + width, sum);
-    const auto& worker = worker_of(stage);
     if constexpr (requires { worker.execute_run(task, end, sum); }) {
       for (; task < end; task += std::min(run_length, end - task)) {
         worker.execute_run(task, std::min(run_length, end - task), sum);
       }
-    } else if constexpr (stage_has_runs<S>) {
+    } else if constexpr (stage_has_runs<Worker>) {
       double parts[run_length];
       while (task < end) {
         const TaskRun run{task, std::min(run_length, end - task), parts};
@@ -136,7 +138,7 @@ class HostFlow {
           for (; task < end_of_run; ++task) worker.execute(task, worker.part(TaskOfRun{task}, 0, 1), sum);
         }
       }
-    } else if constexpr (stage_has_parts<S>) {
+    } else if constexpr (stage_has_parts<Worker>) {
       for (; task < end; ++task) worker.execute(task, worker.part(task, 0, 1), sum);
     } else {
       for (; task < end; ++task) worker.execute(task, sum);
@@ -203,7 +205,7 @@ class HostFlow {
       for (std::uint32_t task = end_of(thread - 1, tasks); task < end; task += std::min(run_length, end - task)) {
         for (std::uint32_t slice = 0; slice < slices; ++slice) {
           if (!is_idle(stage, slice))
-            run_tasks(StageSlice<S>{stage, slice}, task, std::min(end, task + run_length), sums_of(slice));
+            run_tasks<stage_width<S>>(stage.worker(slice), task, std::min(end, task + run_length), sums_of(slice));
         }
       }
     });
