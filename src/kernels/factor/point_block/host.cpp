@@ -176,17 +176,15 @@ template <int N, std::size_t... Rows>
   sum.last += last;
 }
 
-/// sum += a x, or aᵀ x, one row after the other.
-template <Direction direction>
-void add_product(int n, const double* a, const double* x, double* sum) {
+/// sum += a x, or aᵀ x, one row after the other. `imaginary`: of a transpose, by what elements are multiplied that are
+/// imaginary parts where blocks are of complex numbers: −1 for those, as not_conjugated().
+template <bool transposed>
+void add_product(int n, const double* a, const double* x, [[maybe_unused]] double imaginary, double* sum) {
   for (int c = 0; c < n; ++c) {
-    if constexpr (direction != Direction::forward) {
-      const auto element = [&](int r) {
-        const double own = a[c * n + r];
-        return direction == Direction::complex_transposed ? not_conjugated(own, r, c) : own;
-      };
+    if constexpr (transposed) {
+      const double sign[2] = {1.0, imaginary};
       double product = 0.0;
-      for (int r = 0; r < n; ++r) product += element(r) * x[r];
+      for (int r = 0; r < n; ++r) product += sign[(r ^ c) & 1] * a[c * n + r] * x[r];
       sum[c] += product;
     } else {
       for (int r = 0; r < n; ++r) sum[r] += a[c * n + r] * x[c];
@@ -195,10 +193,10 @@ void add_product(int n, const double* a, const double* x, double* sum) {
 }
 
 /// sum = Σ a x over `count` entries from `first` on in steps of `step`, with operands that operand(e) points to.
-template <Direction direction, class Size, class Block, class Operand>
+template <bool transposed, class Size, class Block, class Operand>
 [[gnu::always_inline]] inline void sum_products(Size size, Offset first, Offset count, Offset step, const Block& block,
-                                                const Operand& operand, double* sum) {
-  if constexpr (Size::known > 0 && direction == Direction::forward) {
+                                                const Operand& operand, double imaginary, double* sum) {
+  if constexpr (Size::known > 0 && !transposed) {
     constexpr int kRows = Size::known;
     PairSum<kRows> sums;
     for (Offset e = first; count > 0; --count, e += step) {
@@ -209,16 +207,16 @@ template <Direction direction, class Size, class Block, class Operand>
   } else {
     for (int r = 0; r < size.rows(); ++r) sum[r] = 0.0;
     for (Offset e = first; count > 0; --count, e += step) {
-      add_product<direction>(size.rows(), block(e), operand(e), sum);
+      add_product<transposed>(size.rows(), block(e), operand(e), imaginary, sum);
     }
   }
 }
 
 /// One sweep over `work`, whose blocks are set by load(i, block) before row i. `scales`: each result is multiplied by
 /// the inverse diagonal block. emit(i, block) takes it.
-template <Direction direction, class Size, class Load, class Emit>
-void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const double* values, bool scales, double* work,
-           const Load& load, const Emit& emit) {
+template <bool transposed, class Size, class Load, class Emit>
+void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const double* values, bool scales,
+           double imaginary, double* work, const Load& load, const Emit& emit) {
   constexpr std::size_t kRows = Size::known > 0 ? Size::known : kLargestBlock;
   const RowOrder order = executor.order();
   executor.run([&](int, Index first, Index last) {
@@ -230,18 +228,18 @@ void sweep(Size size, PlanExecutor& executor, const SweepRows& rows, const doubl
       // The nearest row comes last, which may have just been computed; memory is read in one direction.
       const Offset count = rows.end(i) - rows.begin(i);
       const bool lower = rows.triangle == Triangle::lower;
-      sum_products<direction>(
+      sum_products<transposed>(
           size, lower ? rows.begin(i) : rows.end(i) - 1, count, lower ? 1 : -1,
           [&](Offset e) { return values + elements_of(size, rows.block(e)); },
-          [&](Offset e) { return work + static_cast<std::int64_t>(rows.columns[e]) * n; }, sum.data());
+          [&](Offset e) { return work + static_cast<std::int64_t>(rows.columns[e]) * n; }, imaginary, sum.data());
       std::array<double, kRows> rest;
       load(i, rest.data());
       for (int r = 0; r < n; ++r) rest[at(r)] -= sum[at(r)];
       if (scales) {
         const Offset diagonal = rows.diagonal[i];
-        sum_products<direction>(
+        sum_products<transposed>(
             size, diagonal, 1, 1, [&](Offset e) { return values + elements_of(size, rows.block(e)); },
-            [&](Offset) { return rest.data(); }, sum.data());
+            [&](Offset) { return rest.data(); }, imaginary, sum.data());
       }
       for (int r = 0; r < n; ++r) mine[r] = scales ? sum[at(r)] : rest[at(r)];
       emit(i, mine);
@@ -340,22 +338,16 @@ bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, doub
       const MappedPattern& p = transposed_->pattern;
       const Offset* const diagonal = transposed_->diagonal.data();
       SweepRows rows{p.row_offsets.data(), diagonal, p.col_indices.data(), p.source_entry.data(), Triangle::lower};
-      const auto both = [&]<Direction way>() {
-        sweep<way>(size, transposed_->lower, rows, values, true, work, load_b, nothing);
-        rows.triangle = Triangle::upper;
-        sweep<way>(size, transposed_->upper, rows, values, false, work, load_work, store);
-      };
-      if (direction == Direction::complex_transposed) {
-        both.template operator()<Direction::complex_transposed>();
-      } else {
-        both.template operator()<Direction::transposed>();
-      }
+      const double imaginary = direction == Direction::complex_transposed ? -1.0 : 1.0;
+      sweep<true>(size, transposed_->lower, rows, values, true, imaginary, work, load_b, nothing);
+      rows.triangle = Triangle::upper;
+      sweep<true>(size, transposed_->upper, rows, values, false, imaginary, work, load_work, store);
     } else {
       SweepRows rows{pattern_.row_offsets.data(), pattern_.diagonal.data(), pattern_.columns.data(), slots_.data(),
                      Triangle::lower};
-      sweep<Direction::forward>(size, lower_, rows, values, false, work, load_b, nothing);
+      sweep<false>(size, lower_, rows, values, false, 1.0, work, load_b, nothing);
       rows.triangle = Triangle::upper;
-      sweep<Direction::forward>(size, upper_, rows, values, true, work, load_work, store);
+      sweep<false>(size, upper_, rows, values, true, 1.0, work, load_work, store);
     }
   });
   return finite.load(std::memory_order_relaxed);
