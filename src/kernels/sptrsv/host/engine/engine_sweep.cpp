@@ -145,10 +145,7 @@ struct HostEngineSweep::Columns {
     HostEngineSweep& s = *r.self;
     bool mine = true;
     for (Index p = first; p < last; ++p) {
-      const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
-      const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
-      const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
-      const Index* const column = s.columns_.data() + begin;
+      const auto [i, begin, count, column] = s.row_at(p);
       for (Offset k = 0; k < count; ++k) s.wait_for_task_of(column[k], run);
       mine &= run_row<Width>(*r.pass, i, p, column, r.stored + begin, count, r.x, i, r.x);
     }

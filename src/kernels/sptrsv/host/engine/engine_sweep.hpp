@@ -91,6 +91,18 @@ class HostEngineSweep {
     double* reset;   ///< by it, too
   };
 
+  /// A row and its entries.
+  struct RowAt {
+    Index row;
+    Offset begin;
+    Offset count;
+    const Index* column;
+  };
+  [[nodiscard]] RowAt row_at(Index position) const {
+    const auto p = static_cast<std::size_t>(position);
+    return {tasks_.order[p], offsets_[p], offsets_[p + 1] - offsets_[p], columns_.data() + offsets_[p]};
+  }
+
   /// Two sets of slots by row. After each run that has filled one: swap().
   class Slots {
    public:
@@ -136,10 +148,7 @@ class HostEngineSweep {
       double* const slots = r.sets.filled;
       bool mine = true;
       for (Index p = first; p < last; ++p) {
-        const Index i = s.tasks_.order[static_cast<std::size_t>(p)];
-        const Offset begin = s.offsets_[static_cast<std::size_t>(p)];
-        const Offset count = s.offsets_[static_cast<std::size_t>(p) + 1] - begin;
-        const Index* const column = s.columns_.data() + begin;
+        const auto [i, begin, count, column] = s.row_at(p);
         if (r.before != nullptr) wait(r.before, i);
         const double rhs = (*r.rhs)(i);
         for (Offset k = 0; k < count; ++k) wait(slots, column[k]);
