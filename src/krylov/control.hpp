@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "krylov/column.hpp"
+#include "krylov/number.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/krylov.hpp"
 
@@ -100,8 +101,6 @@ struct LoopState {
     coefficients[2 * c.kept + 1] = beta;
   }
 };
-
-TASKDAG_TASK inline bool is_finite(double value) { return value - value == 0.0; }
 
 /// What a norm says in the test of iteration control.iterations.
 TASKDAG_TASK inline KrylovReason reason_of(const Control& control, double norm) {

@@ -64,9 +64,23 @@ void check_columns(const KrylovOptions& options, bool on_ranks) {
   if (options.coefficients) throw Unsupported("coefficients are kept where there is one right-hand side at a time");
 }
 
+/// Where methods that have no complex numbers of their own compute with the parts of these.
+void check_complex(const KrylovOptions& options) {
+  using M = KrylovMethod;
+  if (!options.complex_numbers) return;
+  constexpr std::array have_numbers{M::cg, M::bicgstab, M::gmres, M::fgmres};
+  if (options.block_size != 1) throw Unsupported("complex numbers in dense blocks are not read by Krylov methods");
+  if (options.columns != 1) throw Unsupported("of complex numbers there is one right-hand side at a time");
+  if (options.coefficients) throw Unsupported("coefficients of complex numbers are not kept");
+  if (options.side == KrylovSide::symmetric) throw Unsupported("complex numbers have no symmetric side");
+  if (options.norm == KrylovNorm::natural && std::ranges::find(have_numbers, options.method) == have_numbers.end())
+    throw Unsupported("the natural norm of complex numbers is CG's alone");
+}
+
 /// @throws InvalidInput
-krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index block) {
+krylov::System system_of(const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options) {
   using krylov::Preconditioning;
+  const Index block = options.complex_numbers ? 2 : options.block_size;
   if (a.pattern.rows != a.pattern.cols) throw InvalidInput("Krylov methods need a square matrix");
   if (block < 1) throw InvalidInput("dense blocks have at least one row");
   if (std::int64_t{a.pattern.rows} * block > std::numeric_limits<Index>::max()) {
@@ -74,7 +88,8 @@ krylov::System system_of(const CsrView& a, LinearMap* preconditioner, Index bloc
   }
   krylov::System system;
   system.rows = static_cast<std::uint32_t>(a.pattern.rows * block);
-  system.block = static_cast<std::uint32_t>(block);
+  system.block = static_cast<std::uint32_t>(options.block_size);
+  system.complex = options.complex_numbers;
   system.begin = a.pattern.row_offsets;
   system.column = a.pattern.col_indices;
   system.value = a.values;
@@ -195,6 +210,7 @@ class Krylov::Impl {
 
   /// The loop is made anew: a graph holds the stages of the one before.
   void set_null_space(bool constant, const std::vector<const double*>& vectors) {
+    if (options_.complex_numbers) throw Unsupported("null spaces of complex numbers are not removed");
     begun_ = false;
     in_agreement([&] { take_null_space(constant, vectors); });
     make_loop();
@@ -271,24 +287,28 @@ class Krylov::Impl {
   void look_at(const CsrView& a, LinearMap* preconditioner, Stream stream) {
     check_coefficients(options_);
     check_columns(options_, group_ != nullptr);
-    input_.system = system_of(a, preconditioner, options_.block_size);
+    check_complex(options_);
+    input_.system = system_of(a, preconditioner, options_);
     input_.calls = {preconditioner};
     const std::int64_t elements = std::int64_t{options_.block_size} * options_.block_size;
+    const krylov::System& system = input_.system;
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
       input_.entries = a.pattern.entries() * elements;
-      const int threads = krylov::threads_of_loop(context_, input_.system.rows, input_.entries);
-      input_.cut = krylov::cut_rows(a.pattern, input_.system.block, threads);
+      const int threads = krylov::threads_of_loop(context_, system.rows, input_.entries);
+      input_.cut = krylov::cut_rows(a.pattern, system.complex ? 2 : system.block, threads);
     } else {
       input_.entries = krylov::count_entries(a.pattern, stream) * elements;
-      input_.row_threads = krylov::threads_of_row(input_.system.rows, input_.entries);
-      if (input_.system.block == 1) distances_ = krylov::DiagonalDistances(context_, a.pattern, input_.entries, stream);
+      input_.row_threads = krylov::threads_of_row(system.rows, input_.entries);
+      if (system.block == 1 && !system.complex)
+        distances_ = krylov::DiagonalDistances(context_, a.pattern, input_.entries, stream);
       input_.system.distance = distances_.data();
     }
   }
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {
     const CsrPattern& outer = ranks.outer.pattern;
     if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on one rank alone");
+    if (options_.complex_numbers) throw Unsupported("Krylov methods have complex numbers on one rank alone");
     if (outer.rows != a.pattern.rows || outer.cols != static_cast<Index>(ranks.ghosts.size()))
       throw InvalidInput("the entries in other ranks' columns have a row for each row and a column for each ghost");
     if (context_.backend() == Backend::host) {

@@ -27,12 +27,12 @@
 ///   int turns_at_once                      where the last stage of a turn is the one that tests: so many turns are
 ///                                          launched between two looks whether there is another one. Once there is
 ///                                          none, their stages are not run.
+///   template <class Number> struct Method  where sums and scalars of a complex system are complex numbers (number.hpp)
+///                                          and vectors are gone through by these; others compute with the parts
 ///   Data at(Column) in its Data            that of another column: what of it each column has. The loop may have
 ///                                          several then. All branches of turn() are taken by the host
-///   std::uint32_t one_block_rows           of the largest system that one thread block solves faster than the
-///                                          launches of a graph; with
-///   std::int64_t cluster_entries           entries and rows of the largest one that a cluster of blocks does so. Then
-///                                          there is the form one-block; up to three numbers are added up in a stage
+///   OneBlock one_block()                   where the form one-block is the faster one: then there is that form; up to
+///                                          three numbers are added up in a stage
 #pragma once
 
 #include <algorithm>
@@ -44,6 +44,12 @@
 #include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
+
+/// The largest systems that one kernel solves faster than the launches of a graph.
+struct OneBlock {
+  std::uint32_t rows;            ///< with one thread block
+  std::int64_t cluster_entries;  ///< entries and rows, with a cluster of blocks
+};
 
 /// Whether the operand of a product that consists of so many vectors has a stage of its own, before the product. On
 /// CUDA one launch less is worth more, as long as the product finds the vectors in the caches; not with several
@@ -97,10 +103,11 @@ TASKDAG_TASK inline Control control_of(Control first, std::uint32_t column, std:
 template <class Method>
 double bytes_of_iteration(const typename Method::Data& data, std::int64_t entries, std::uint32_t columns) {
   const auto rows = static_cast<double>(data.system.rows);
+  const double parts = data.system.complex ? 2.0 : 1.0;
   const double block = data.system.block;
   const double place = data.system.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
-  const double matrix =
-      static_cast<double>(entries) * (sizeof(double) + place / (block * block)) + rows / block * sizeof(Offset);
+  const double matrix = static_cast<double>(entries) * (parts * sizeof(double) + place / (block * block)) +
+                        rows / (parts * block) * sizeof(Offset);
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double) * columns;
 }
 

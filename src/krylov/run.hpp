@@ -22,4 +22,10 @@ std::unique_ptr<Loop> make_loop(const LoopInput& input) {
 #endif
 }
 
+/// The same of a method that computes with the numbers of the system.
+template <template <class Number> class Method>
+std::unique_ptr<Loop> make_loop_of_numbers(const LoopInput& input) {
+  return input.system.complex ? make_loop<Method<Complex>>(input) : make_loop<Method<double>>(input);
+}
+
 }  // namespace taskdag::krylov

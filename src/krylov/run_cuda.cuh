@@ -152,7 +152,7 @@ inline const Context& require_loading(const Context& context) {
 /// Whether the method has the form one-block: where it is the faster one. A kernel that is not has to be loaded, too.
 template <class Method>
 inline constexpr bool has_one_block = requires {
-  Method::cluster_entries;
+  Method::one_block();
 };
 
 /// The form that `wanted` stands for, and why.
@@ -330,14 +330,15 @@ class CudaLoop final : public Loop {
       const std::int64_t entries = input.entries + input.system.rows;
       if (input.system.halo.links != nullptr) return 0;
       const bool asked = input.options.form == KrylovForm::one_block;
-      const bool possible = input.options.form == KrylovForm::automatic && entries <= Method::cluster_entries;
+      const bool possible =
+          input.options.form == KrylovForm::automatic && entries <= Method::one_block().cluster_entries;
       if (input.system.preconditioning == Preconditioning::call || (!asked && !possible)) return 0;
       const std::uint32_t tiles = engine::LoopShape::of(input.system.rows, row_threads_).tiles;
       const int cluster = cuda::largest_cluster(reinterpret_cast<const void*>(&block_kernel<Method>),
                                                 engine::BlockFlow::threads, most_shared_bytes);
       blocks_ = std::min(cluster, static_cast<int>(std::bit_ceil(tiles)));
       room_ = room_of(input.system);
-      return cluster > 1 ? input.system.rows : Method::one_block_rows;
+      return cluster > 1 ? input.system.rows : Method::one_block().rows;
     }
     return 0;
   }

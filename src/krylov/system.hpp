@@ -8,6 +8,7 @@
 
 #include "krylov/column.hpp"
 #include "krylov/control.hpp"
+#include "krylov/number.hpp"
 #include "krylov/row_sum.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/engine/loop/ranks.hpp"
@@ -85,6 +86,9 @@ struct Halo {
 struct System {
   std::uint32_t rows = 0;
   std::uint32_t block = 1;  ///< rows of a dense block; above 1 `begin` and `column` are those of blocks
+  /// Of complex numbers, whose parts are rows of their own: real, imaginary, real, … `begin` and `column` are those of
+  /// numbers then, and `value` and `diagonal` have two doubles for each.
+  bool complex = false;
   const Offset* begin = nullptr;
   const Index* column = nullptr;
   const std::int16_t* distance = nullptr;  ///< Columns::distance; of rows alone
@@ -95,8 +99,9 @@ struct System {
   NullSpace null_space{};            ///< is removed from what the preconditioner gives
   Halo halo{};
 
-  /// Whether stages make elements of M⁻¹ r by themselves, where they need them: one is a product of two numbers.
+  /// Whether stages make elements of M⁻¹ r by themselves, where they need them: one is a product of two doubles.
   [[nodiscard]] TASKDAG_TASK bool fused() const {
+    if (complex) return preconditioning == Preconditioning::none;
     return preconditioning != Preconditioning::call && null_space.count == 0;
   }
 
@@ -104,6 +109,7 @@ struct System {
   template <class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
     if (block > 1) return row_of_blocks(row, rank, size, of);
+    if (complex) return row_of_numbers(row, rank, size, of);
     double sum =
         sum_of_row<2>(begin[row], begin[row + 1], {{column, distance}, static_cast<Index>(row)}, value, rank, size, of);
     if (halo.begin != nullptr) sum += halo.part(row, rank, size, of);
@@ -112,6 +118,7 @@ struct System {
   /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.
   template <class Of>
   TASKDAG_TASK double product_part(const engine::TaskRun& run, int /*rank*/, int /*size*/, const Of& of) const {
+    if (complex) return product_of_numbers(run, of);
     switch (block) {
       case 1:
         return engine::TaskRun::one_by_one;
@@ -141,8 +148,51 @@ struct System {
   [[nodiscard]] TASKDAG_TASK double scaled(std::uint32_t i, double r) const {
     return preconditioning == Preconditioning::diagonal ? diagonal[i] * r : r;
   }
+  /// Stages do so to complex numbers without a preconditioner alone.
+  [[nodiscard]] TASKDAG_TASK static Complex scaled(std::uint32_t /*i*/, Complex r) { return r; }
+  /// The same for a row of another vector than the one that it is written to.
+  [[nodiscard]] TASKDAG_TASK double scaled_row(std::uint32_t row, const double* r) const {
+    if (!complex || preconditioning != Preconditioning::diagonal) return scaled(row, r[row]);
+    const std::uint32_t re = row & ~1U;
+    const std::uint32_t im = row | 1U;
+    return row == re ? diagonal[re] * r[re] - diagonal[im] * r[im] : diagonal[im] * r[re] + diagonal[re] * r[im];
+  }
 
  private:
+  /// Of the part of a number that the row is.
+  template <class Of>
+  TASKDAG_TASK double row_of_numbers(std::uint32_t row, int rank, int size, const Of& of) const {
+    const std::uint32_t number = row / 2;
+    const bool imaginary = row % 2 != 0;
+    double sum = 0.0;
+    for (Offset e = begin[number] + rank; e < begin[number + 1]; e += size) {
+      const double re = value[2 * static_cast<std::size_t>(e)];
+      const double im = value[2 * static_cast<std::size_t>(e) + 1];
+      const Index j = 2 * column[e];
+      sum += (imaginary ? im : re) * of(j);
+      sum += (imaginary ? re : -im) * of(j + 1);
+    }
+    return sum;
+  }
+  /// Both parts of a number at once; a run may begin or end between them.
+  template <class Of>
+  TASKDAG_TASK double product_of_numbers(const engine::TaskRun& run, const Of& of) const {
+    std::uint32_t k = 0;
+    const auto part = [&] { run.parts[k] = row_of_numbers(run.first + k, 0, 1, of); };
+    for (; k < run.count && (run.first + k) % 2 != 0; ++k) part();
+    for (; k + 2 <= run.count; k += 2) {
+      const std::uint32_t number = (run.first + k) / 2;
+      Complex sum = 0.0;
+      for (Offset e = begin[number]; e < begin[number + 1]; ++e) {
+        const double* const a = value + 2 * static_cast<std::size_t>(e);
+        sum += Complex(a[0], a[1]) * Complex(of(2 * column[e]), of(2 * column[e] + 1));
+      }
+      run.parts[k] = sum.re;
+      run.parts[k + 1] = sum.im;
+    }
+    for (; k < run.count; ++k) part();
+    return engine::TaskRun::done;
+  }
   /// Blocks stand column by column, so neighbouring rows read neighbouring numbers. Workers share the blocks out.
   template <class Of>
   TASKDAG_TASK double row_of_blocks(std::uint32_t row, int rank, int size, const Of& of) const {
@@ -187,6 +237,12 @@ struct System {
   }
 };
 
+/// Tasks of a stage that goes through vectors of such numbers.
+template <class Number>
+TASKDAG_TASK std::uint32_t elements_of(const System& system) {
+  return system.rows / parts_of<Number>;
+}
+
 /// Whether a flow is one of several right-hand sides (columns.hpp).
 template <class Flow>
 inline constexpr bool of_several = requires {
@@ -194,8 +250,8 @@ inline constexpr bool of_several = requires {
 };
 
 /// Whether loops by such a flow have stages that make the operand of a product on the way: see operand_apart().
-template <class Flow>
-inline constexpr bool has_operands_on_the_way = !of_several<Flow> && !requires {
+template <class Flow, class Number>
+inline constexpr bool has_operands_on_the_way = !is_complex<Number> && !of_several<Flow> && !requires {
   Flow::on_host;
 };
 
@@ -206,8 +262,8 @@ inline constexpr bool rows_on_host = !std::is_same_v<Rows, std::uint32_t>;
 /// The operand of a product that is an array.
 struct Elements {
   const double* x;
-  template <class Number>
-  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
+  template <class Place>
+  [[nodiscard]] TASKDAG_TASK double operator()(Place i) const {
     return x[i];
   }
 };
@@ -306,30 +362,33 @@ struct Scale {
   const double* x;
   double* y;
   [[nodiscard]] TASKDAG_TASK Scale at(const Column& column) const { return {system, column.of(x), column.of(y)}; }
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { y[i] = system.scaled(i, x[i]); }
+  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { y[i] = system.scaled_row(i, x); }
 };
 
 /// The norm of the right-hand side that a solve with a guess is relative to. z: M⁻¹ b, where the norm needs it.
+template <class Number>
 struct Reference {
   static constexpr const char* name = "norm of the right-hand side";
-  static constexpr int sums = 1;
+  static constexpr int sums = parts_of<Number>;
   LoopState loop;
-  const double* z;
+  const Number* z;
   [[nodiscard]] TASKDAG_TASK Reference at(const Column& column) const { return {loop.at(column), column.of(z)}; }
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-    const double b = loop.control->b[i];
+  TASKDAG_TASK void execute(std::uint32_t row, double* sum) const {
+    const double b = loop.control->b[row];
     switch (static_cast<KrylovNorm>(loop.control->norm)) {
       case KrylovNorm::preconditioned:
-        sum[0] += z[i] * z[i];
+        sum[0] += square(reals(z)[row]);
         break;
       case KrylovNorm::natural:
-        sum[0] += b * z[i];
+        add_product(sum, z, row, b);
         break;
       default:
         sum[0] += b * b;
     }
   }
-  TASKDAG_TASK void finish(const double* sum) const { loop.control->reference = sqrt(sum[0] < 0.0 ? -sum[0] : sum[0]); }
+  TASKDAG_TASK void finish(const double* sum) const {
+    loop.control->reference = sqrt(magnitude(number_from<Number>(sum)));
+  }
 };
 
 /// The caller's preconditioner, where it is a call; host side.
@@ -424,7 +483,7 @@ TASKDAG_TASK void ready_for_capture(Flow& flow, const System& system, const Call
 
 /// r = b − A x, or b and x = 0 without a guess; with one also the reference norm, for which `z` is room.
 TASKDAG_ENGINE_ANY_SIDE
-template <class Flow>
+template <class Number = double, class Flow>
 TASKDAG_TASK void first_residual(Flow& flow, const LoopState& loop, const System& system, const Calls& calls,
                                  bool guess, const double* b, KrylovNorm norm, double* r, double* z) {
   if (!guess) {
@@ -435,7 +494,7 @@ TASKDAG_TASK void first_residual(Flow& flow, const LoopState& loop, const System
     if constexpr (of_several<Flow>) flow.stage(RightHandSide{loop, r}, system.rows);  // b is no work vector
     precondition(flow, system, calls, of_several<Flow> ? r : b, z);
   }
-  if (norm != KrylovNorm::none) flow.stage(Reference{loop, z}, system.rows);
+  if (norm != KrylovNorm::none) flow.stage(Reference<Number>{loop, numbers<const Number>(z)}, system.rows);
   multiply(flow, system, Residual{loop, system, r});
 }
 

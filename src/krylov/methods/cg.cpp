@@ -15,363 +15,381 @@
 namespace taskdag::krylov {
 namespace {
 
-struct CgScalars {
-  double rz;  ///< rᵀ z
-  double rz_before;
-  double curvature;  ///< pᵀ A p
-  double alpha;      ///< 0 once the loop has ended: the stages after that leave x alone
-  double beta;
-  std::uint32_t parity;   ///< which of the two p is the direction of the iteration before
-  std::uint32_t goes_on;  ///< on several ranks: no product has ended the loop
-};
-
-struct CgData {
-  LoopState loop;
-  System system;
-  CgScalars* scalars;
-  double* r;
-  double* z;
-  double* w;
-  double* even;  ///< directions: p of even iterations, and of odd ones
-  double* odd;
-  double* ghost_even;  ///< of ghosts
-  double* ghost_odd;
-  KrylovNorm norm;
-  bool large;
-
-  [[nodiscard]] TASKDAG_TASK CgData at(const Column& column) const {
-    return {loop.at(column), system,         column.of(scalars, 1),
-            column.of(r),    column.of(z),   column.of(w),
-            column.of(even), column.of(odd), nullptr,
-            nullptr,         norm,           large};
-  }
-  /// An array of both would have to stand in memory, to be looked into by a number.
-  [[nodiscard]] TASKDAG_TASK double* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
-  /// Whether ranks send each other elements of z.
-  [[nodiscard]] TASKDAG_TASK bool on_ranks() const { return system.halo.links != nullptr; }
-  /// Tasks of the stage that changes x: ghosts come after the rows.
-  [[nodiscard]] TASKDAG_TASK std::uint32_t rows_and_ghosts() const { return system.rows + system.halo.ghosts; }
-};
-
 TASKDAG_TASK inline double sign_of(double value) { return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0; }
-
-/// z = M⁻¹ r unless that has been a call, and the terms of the test's sums.
-struct CgTerms {
-  System system;
-  double* z;
-  bool of_r;  ///< the norm is that of r
-  bool sends;
-  std::uint32_t set;  ///< another rank may not have taken yet what is in the other one
-  explicit TASKDAG_TASK CgTerms(const CgData& d)
-      : system(d.system),
-        z(d.z),
-        of_r(d.norm == KrylovNorm::unpreconditioned),
-        sends(d.on_ranks() && d.scalars->goes_on != 0),
-        set(sends ? 1U - d.system.halo.links->ahead_set : 0U) {}
-  TASKDAG_TASK void add(std::uint32_t i, double r, double* sum) const {
-    if (system.fused()) z[i] = system.scaled(i, r);
-    const double now = z[i];
-    if (sends) system.halo.send_ahead(i, set, now);
-    sum[0] += now * r;
-    sum[1] += of_r ? r * r : now * now;
-  }
-};
-
-TASKDAG_TASK inline double norm_from(KrylovNorm norm, const double* sum) {
-  if (norm == KrylovNorm::none) return 0.0;
-  if (norm == KrylovNorm::natural) return sqrt(sum[0] < 0.0 ? -sum[0] : sum[0]);
-  return sqrt(sum[1]);
-}
-
-/// After the sums: the test, and what PETSc looks at before the next iteration.
-TASKDAG_TASK inline void finish_iteration(const CgData& d, const double* sum) {
-  Control c = d.loop.read();
-  CgScalars s = *d.scalars;
-  if (c.reason != 0) return;
-  if (d.on_ranks()) {
-    d.system.halo.links->ahead_set = 1U - d.system.halo.links->ahead_set;
-    d.system.halo.links->has_ahead = 1;
-  }
-  if (c.iterations == 0) d.loop.keep(c, 0.0, 0.0);
-  d.loop.take_norm(c, norm_from(d.norm, sum));
-  s.rz_before = s.rz;
-  s.rz = sum[0];
-  s.beta = c.iterations > 0 ? s.rz / s.rz_before : 0.0;
-  const bool goes_on = c.reason == 0;
-  if (goes_on && !is_finite(s.rz)) {
-    end_with(c, KrylovReason::not_a_number);
-  } else if (goes_on && s.rz == 0.0) {
-    ++c.iterations;
-    end_with(c, KrylovReason::absolute_tolerance);
-  } else if (goes_on && c.iterations > 0 && s.rz * s.rz_before < 0.0) {
-    ++c.iterations;
-    end_with(c, KrylovReason::indefinite_preconditioner);
-  }
-  *d.scalars = s;
-  d.loop.write(c);
-}
-
-/// The sums from r and z.
-struct CgSums {
-  static constexpr const char* name = "cg sums";
-  static constexpr int sums = 2;
-  CgData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { CgTerms(d).add(i, d.r[i], sum); }
-  TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
-};
+TASKDAG_TASK inline bool has_changed_sign(double value, double before) { return value * before < 0.0; }
+/// As KSPCG has it: a complex number has no sign.
+TASKDAG_TASK inline bool has_changed_sign(Complex /*value*/, Complex /*before*/) { return false; }
 
 /// z + β p. The p of before the first iteration may hold anything.
-TASKDAG_TASK inline double direction(double z, double beta, double p) { return beta == 0.0 ? z : z + beta * p; }
-
-/// After pᵀ A p.
-TASKDAG_TASK inline void finish_product(const CgData& d, double curvature) {
-  Control c = d.loop.read();
-  CgScalars s = *d.scalars;
-  const double before = s.curvature;
-  s.curvature = curvature;
-  s.parity = 1U - s.parity;
-  s.alpha = s.rz / curvature;
-  ++c.iterations;
-  const bool changed = c.iterations > 1 && sign_of(curvature) * sign_of(before) < 0.0;
-  if (!is_finite(curvature)) {
-    end_with(c, KrylovReason::not_a_number);
-  } else if (curvature == 0.0 || changed) {
-    end_with(c, KrylovReason::indefinite_matrix);
-  }
-  s.goes_on = c.reason == 0 ? 1U : 0U;
-  if (c.reason != 0) s.alpha = 0.0;
-  d.loop.keep(c, s.alpha, s.beta);
-  *d.scalars = s;
-  d.loop.write_within(c);
+template <class Number>
+TASKDAG_TASK Number direction(Number z, Number beta, Number p) {
+  return is_zero(beta) ? z : z + beta * p;
 }
 
-/// p of ghosts, whose z has been sent ahead.
-struct CgGhosts {
-  Halo halo;
-  const CgScalars* scalars;
-  double* even;
-  double* odd;
-  explicit TASKDAG_TASK CgGhosts(const CgData& d)
-      : halo(d.system.halo), scalars(d.scalars), even(d.ghost_even), odd(d.ghost_odd) {}
-  /// That of this iteration, before or after the product has ended.
-  [[nodiscard]] TASKDAG_TASK double direction_of(Index ghost, std::uint32_t parity_before) const {
-    const double* before = parity_before == 0 ? even : odd;
-    return direction(halo.links->wait_for(halo.ahead_slot(ghost)), scalars->beta, before[ghost]);
-  }
-  [[nodiscard]] TASKDAG_TASK double in_product(Index ghost) const { return direction_of(ghost, scalars->parity); }
-  /// What the product has needed, for the next one.
-  TASKDAG_TASK void keep(std::uint32_t number) const {
-    const auto ghost = static_cast<Index>(number);
-    double* now = scalars->parity == 0 ? even : odd;
-    now[ghost] = direction_of(ghost, 1U - scalars->parity);
-    halo.ahead_slot(ghost).clear();
-  }
-};
+template <class Number>
+struct Cg {
+  static constexpr int parts = parts_of<Number>;
 
-/// Before the first product: what has been sent ahead to a loop that has ended.
-struct CgTakeUnused {
-  static constexpr const char* name = "cg take unused";
-  CgData d;
-  TASKDAG_TASK void execute(std::uint32_t ghost, double* /*sum*/) const {
-    const Halo& halo = d.system.halo;
-    if (halo.links->has_ahead == 0) return;
-    engine::RankSlot& slot = halo.ahead_slot(static_cast<Index>(ghost));
-    static_cast<void>(halo.links->wait_for(slot));
-    slot.clear();
-  }
-  TASKDAG_TASK void finish(const double* /*sum*/) const {
-    d.system.halo.links->has_ahead = 0;
-    d.scalars->goes_on = 1;
-  }
-};
-
-/// An element of the direction of this iteration.
-struct CgDirectionOf {
-  CgGhosts ghosts;
-  double beta;
-  const double* z;
-  const double* p;
-  explicit TASKDAG_TASK CgDirectionOf(const CgData& d)
-      : ghosts(d), beta(d.scalars->beta), z(d.z), p(d.p(d.scalars->parity)) {}
-  template <class Number>
-  [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
-    return direction(z[i], beta, p[i]);
-  }
-  [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
-};
-
-/// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
-struct CgDirectionAndProduct {
-  static constexpr const char* name = "cg direction and product";
-  static constexpr int sums = 1;
-  CgData d;
-  [[nodiscard]] TASKDAG_TASK CgDirectionOf operand() const { return CgDirectionOf(d); }
-  template <class Rows>
-  TASKDAG_TASK double part(Rows row, int rank, int size) const {
-    return d.system.product_part(row, rank, size, operand());
-  }
-  TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-    const double p = operand()(row);
-    d.p(1U - d.scalars->parity)[row] = p;
-    d.w[row] = product;
-    sum[0] += p * product;
-  }
-  TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
-};
-
-/// p = z + β p
-struct CgDirection {
-  static constexpr const char* name = "cg direction";
-  CgData d;
-  TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-    d.p(1U - d.scalars->parity)[i] = CgDirectionOf(d)(i);
-  }
-};
-
-/// w = A p
-struct CgProduct {
-  static constexpr const char* name = "cg product";
-  static constexpr int sums = 1;
-  CgData d;
-  struct Direction {
-    CgGhosts ghosts;
-    const double* p;
-    template <class Number>
-    [[nodiscard]] TASKDAG_TASK double operator()(Number i) const {
-      return p[i];
-    }
-    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
+  struct Scalars {
+    Number rz;  ///< rᵀ z
+    Number rz_before;
+    Number curvature;  ///< pᵀ A p
+    Number alpha;      ///< 0 once the loop has ended: the stages after that leave x alone
+    Number beta;
+    std::uint32_t parity;   ///< which of the two p is the direction of the iteration before
+    std::uint32_t goes_on;  ///< on several ranks: no product has ended the loop
   };
-  struct Worker {
+
+  struct Data {
+    LoopState loop;
     System system;
-    CgGhosts ghosts;
-    const double* p;
-    double* w;
-    [[nodiscard]] TASKDAG_TASK Direction operand() const { return {ghosts, p}; }
+    Scalars* scalars;
+    Number* r;
+    Number* z;
+    Number* w;
+    Number* even;  ///< directions: p of even iterations, and of odd ones
+    Number* odd;
+    Number* ghost_even;  ///< of ghosts
+    Number* ghost_odd;
+    KrylovNorm norm;
+    bool large;
+
+    [[nodiscard]] TASKDAG_TASK Data at(const Column& column) const requires(!is_complex<Number>) {
+      return {loop.at(column), system,         column.of(scalars, 1),
+              column.of(r),    column.of(z),   column.of(w),
+              column.of(even), column.of(odd), nullptr,
+              nullptr,         norm,           large};
+    }
+    /// An array of both would have to stand in memory, to be looked into by a number.
+    [[nodiscard]] TASKDAG_TASK Number* p(std::uint32_t parity) const { return parity == 0 ? even : odd; }
+    /// Whether ranks send each other elements of z.
+    [[nodiscard]] TASKDAG_TASK bool on_ranks() const { return system.halo.links != nullptr; }
+    /// Tasks of the stage that changes x: ghosts come after the rows.
+    [[nodiscard]] TASKDAG_TASK std::uint32_t rows_and_ghosts() const {
+      return elements_of<Number>(system) + system.halo.ghosts;
+    }
+  };
+
+  /// z = M⁻¹ r unless that has been a call, and the terms of the test's sums.
+  struct Terms {
+    System system;
+    Number* z;
+    bool of_r;  ///< the norm is that of r
+    bool sends;
+    std::uint32_t set;  ///< another rank may not have taken yet what is in the other one
+    explicit TASKDAG_TASK Terms(const Data& d)
+        : system(d.system),
+          z(d.z),
+          of_r(d.norm == KrylovNorm::unpreconditioned),
+          sends(d.on_ranks() && d.scalars->goes_on != 0),
+          set(sends ? 1U - d.system.halo.links->ahead_set : 0U) {}
+    TASKDAG_TASK void add(std::uint32_t i, Number r, double* sum) const {
+      if (system.fused()) z[i] = system.scaled(i, r);
+      const Number now = z[i];
+      if constexpr (!is_complex<Number>) {  // those are on one rank
+        if (sends) system.halo.send_ahead(i, set, now);
+      }
+      add_product(sum, r, now);
+      sum[parts] += square(of_r ? r : now);
+    }
+  };
+
+  TASKDAG_TASK static double norm_from(KrylovNorm norm, const double* sum) {
+    if (norm == KrylovNorm::none) return 0.0;
+    if (norm == KrylovNorm::natural) return sqrt(magnitude(number_from<Number>(sum)));
+    return sqrt(sum[parts]);
+  }
+
+  /// After the sums: the test, and what PETSc looks at before the next iteration.
+  TASKDAG_TASK static void finish_iteration(const Data& d, const double* sum) {
+    Control c = d.loop.read();
+    Scalars s = *d.scalars;
+    if (c.reason != 0) return;
+    if (d.on_ranks()) {
+      d.system.halo.links->ahead_set = 1U - d.system.halo.links->ahead_set;
+      d.system.halo.links->has_ahead = 1;
+    }
+    if (c.iterations == 0) d.loop.keep(c, 0.0, 0.0);
+    d.loop.take_norm(c, norm_from(d.norm, sum));
+    s.rz_before = s.rz;
+    s.rz = number_from<Number>(sum);
+    s.beta = c.iterations > 0 ? s.rz / s.rz_before : Number(0.0);
+    const bool goes_on = c.reason == 0;
+    if (goes_on && !is_finite(s.rz)) {
+      end_with(c, KrylovReason::not_a_number);
+    } else if (goes_on && is_zero(s.rz)) {
+      ++c.iterations;
+      end_with(c, KrylovReason::absolute_tolerance);
+    } else if (goes_on && c.iterations > 0 && has_changed_sign(s.rz, s.rz_before)) {
+      ++c.iterations;
+      end_with(c, KrylovReason::indefinite_preconditioner);
+    }
+    *d.scalars = s;
+    d.loop.write(c);
+  }
+
+  /// The sums from r and z.
+  struct Sums {
+    static constexpr const char* name = "cg sums";
+    static constexpr int sums = parts + 1;
+    Data d;
+    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const { Terms(d).add(i, d.r[i], sum); }
+    TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
+  };
+
+  /// After pᵀ A p.
+  TASKDAG_TASK static void finish_product(const Data& d, const double* sum) {
+    Control c = d.loop.read();
+    Scalars s = *d.scalars;
+    const Number curvature = conjugate(number_from<Number>(sum));
+    const Number before = s.curvature;
+    s.curvature = curvature;
+    s.parity = 1U - s.parity;
+    s.alpha = s.rz / curvature;
+    ++c.iterations;
+    const bool changed = c.iterations > 1 && sign_of(real_part(curvature)) * sign_of(real_part(before)) < 0.0;
+    if (!is_finite(curvature)) {
+      end_with(c, KrylovReason::not_a_number);
+    } else if (is_zero(curvature) || changed) {
+      end_with(c, KrylovReason::indefinite_matrix);
+    }
+    s.goes_on = c.reason == 0 ? 1U : 0U;
+    if (c.reason != 0) s.alpha = 0.0;
+    d.loop.keep(c, real_part(s.alpha), real_part(s.beta));
+    *d.scalars = s;
+    d.loop.write_within(c);
+  }
+
+  /// p of ghosts, whose z has been sent ahead.
+  struct Ghosts {
+    Halo halo;
+    const Scalars* scalars;
+    Number* even;
+    Number* odd;
+    explicit TASKDAG_TASK Ghosts(const Data& d)
+        : halo(d.system.halo), scalars(d.scalars), even(d.ghost_even), odd(d.ghost_odd) {}
+    /// That of this iteration, before or after the product has ended.
+    [[nodiscard]] TASKDAG_TASK Number direction_of(Index ghost, std::uint32_t parity_before) const {
+      const Number* before = parity_before == 0 ? even : odd;
+      return direction<Number>(halo.links->wait_for(halo.ahead_slot(ghost)), scalars->beta, before[ghost]);
+    }
+    [[nodiscard]] TASKDAG_TASK double in_product(Index ghost) const requires(!is_complex<Number>) {
+      return direction_of(ghost, scalars->parity);
+    }
+    /// What the product has needed, for the next one.
+    TASKDAG_TASK void keep(std::uint32_t number) const {
+      const auto ghost = static_cast<Index>(number);
+      Number* now = scalars->parity == 0 ? even : odd;
+      now[ghost] = direction_of(ghost, 1U - scalars->parity);
+      halo.ahead_slot(ghost).clear();
+    }
+  };
+
+  /// Before the first product: what has been sent ahead to a loop that has ended.
+  struct TakeUnused {
+    static constexpr const char* name = "cg take unused";
+    Data d;
+    TASKDAG_TASK void execute(std::uint32_t ghost, double* /*sum*/) const {
+      const Halo& halo = d.system.halo;
+      if (halo.links->has_ahead == 0) return;
+      engine::RankSlot& slot = halo.ahead_slot(static_cast<Index>(ghost));
+      static_cast<void>(halo.links->wait_for(slot));
+      slot.clear();
+    }
+    TASKDAG_TASK void finish(const double* /*sum*/) const {
+      d.system.halo.links->has_ahead = 0;
+      d.scalars->goes_on = 1;
+    }
+  };
+
+  /// An element of the direction of this iteration.
+  struct DirectionOf {
+    Ghosts ghosts;
+    Number beta;
+    const Number* z;
+    const Number* p;
+    explicit TASKDAG_TASK DirectionOf(const Data& d)
+        : ghosts(d), beta(d.scalars->beta), z(d.z), p(d.p(d.scalars->parity)) {}
+    template <class Place>
+    [[nodiscard]] TASKDAG_TASK Number operator()(Place i) const {
+      return direction(z[i], beta, p[i]);
+    }
+    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const requires(!is_complex<Number>) {
+      return ghosts.in_product(ghost);
+    }
+  };
+
+  /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
+  struct DirectionAndProduct {
+    static constexpr const char* name = "cg direction and product";
+    static constexpr int sums = parts;
+    Data d;
+    [[nodiscard]] TASKDAG_TASK DirectionOf operand() const { return DirectionOf(d); }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return system.product_part(row, rank, size, operand());
+      return d.system.product_part(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-      w[row] = product;
-      sum[0] += p[row] * product;
+      const double p = operand()(row);
+      d.p(1U - d.scalars->parity)[row] = p;
+      d.w[row] = product;
+      sum[0] += p * product;
     }
+    TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum); }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, CgGhosts(d), d.p(1U - d.scalars->parity), d.w}; }
-  TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum[0]); }
-};
 
-/// What changes x and r.
-struct CgChange {
-  bool applies;  ///< the loop goes on
-  double alpha;
-  const double* p;
-  const double* w;
-  double* x;
-  double* r;
-  explicit TASKDAG_TASK CgChange(const CgData& d)
-      : applies(d.on_ranks() ? d.scalars->goes_on != 0 : d.scalars->alpha != 0.0),
-        alpha(d.scalars->alpha),
-        p(d.p(d.scalars->parity)),
-        w(d.w),
-        x(d.loop.control->x),
-        r(d.r) {}
-  /// @returns the new r
-  TASKDAG_TASK double at(std::uint32_t i) const {
-    x[i] += alpha * p[i];
-    const double now = r[i] - alpha * w[i];
-    r[i] = now;
-    return now;
-  }
-};
-
-/// x and r, before a preconditioner that is applied apart.
-struct CgStep {
-  static constexpr const char* name = "cg step";
-  CgData d;
-  struct Worker {
-    CgChange change;
-    std::uint32_t rows;
-    CgGhosts ghosts;
+  /// p = z + β p
+  struct MakeDirection {
+    static constexpr const char* name = "cg direction";
+    Data d;
     TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
-      if (!change.applies) return;
-      if (i < rows)
-        static_cast<void>(change.at(i));
-      else
-        ghosts.keep(i - rows);
+      d.p(1U - d.scalars->parity)[i] = DirectionOf(d)(i);
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), d.system.rows, CgGhosts(d)}; }
-};
 
-/// x, r, z and the sums.
-struct CgStepAndSums {
-  static constexpr const char* name = "cg step and sums";
-  static constexpr int sums = 2;
-  CgData d;
-  struct Worker {
-    CgChange change;
-    CgTerms terms;
-    CgGhosts ghosts;
-    TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
-      if (!change.applies) return;
-      if (i < terms.system.rows)
-        terms.add(i, change.at(i), sum);
-      else
-        ghosts.keep(i - terms.system.rows);
+  /// w = A p
+  struct DirectionProduct {
+    static constexpr const char* name = "cg product";
+    static constexpr int sums = parts;
+    Data d;
+    struct Direction {
+      Ghosts ghosts;
+      const double* p;
+      template <class Place>
+      [[nodiscard]] TASKDAG_TASK double operator()(Place i) const {
+        return p[i];
+      }
+      [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const requires(!is_complex<Number>) {
+        return ghosts.in_product(ghost);
+      }
+    };
+    struct Worker {
+      System system;
+      Ghosts ghosts;
+      const Number* p;
+      Number* w;
+      [[nodiscard]] TASKDAG_TASK Direction operand() const { return {ghosts, reals(p)}; }
+      template <class Rows>
+      TASKDAG_TASK double part(Rows row, int rank, int size) const {
+        return system.product_part(row, rank, size, operand());
+      }
+      TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
+        reals(w)[row] = product;
+        add_product(sum, p, row, product);
+      }
+    };
+    [[nodiscard]] TASKDAG_TASK Worker worker() const { return {d.system, Ghosts(d), d.p(1U - d.scalars->parity), d.w}; }
+    TASKDAG_TASK void finish(const double* sum) const { finish_product(d, sum); }
+  };
+
+  /// What changes x and r.
+  struct Change {
+    bool applies;  ///< the loop goes on
+    Number alpha;
+    const Number* p;
+    const Number* w;
+    Number* x;
+    Number* r;
+    explicit TASKDAG_TASK Change(const Data& d)
+        : applies(d.on_ranks() ? d.scalars->goes_on != 0 : !is_zero(d.scalars->alpha)),
+          alpha(d.scalars->alpha),
+          p(d.p(d.scalars->parity)),
+          w(d.w),
+          x(numbers<Number>(d.loop.control->x)),
+          r(d.r) {}
+    /// @returns the new r
+    TASKDAG_TASK Number at(std::uint32_t i) const {
+      x[i] += alpha * p[i];
+      const Number now = r[i] - alpha * w[i];
+      r[i] = now;
+      return now;
     }
   };
-  [[nodiscard]] TASKDAG_TASK Worker worker() const { return {CgChange(d), CgTerms(d), CgGhosts(d)}; }
-  TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
-};
 
-struct Cg {
-  using Data = CgData;
+  /// x and r, before a preconditioner that is applied apart.
+  struct Step {
+    static constexpr const char* name = "cg step";
+    Data d;
+    struct Worker {
+      Change change;
+      std::uint32_t rows;
+      Ghosts ghosts;
+      TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const {
+        if (!change.applies) return;
+        if (i < rows)
+          static_cast<void>(change.at(i));
+        else
+          ghosts.keep(i - rows);
+      }
+    };
+    [[nodiscard]] TASKDAG_TASK Worker worker() const { return {Change(d), elements_of<Number>(d.system), Ghosts(d)}; }
+  };
+
+  /// x, r, z and the sums.
+  struct StepAndSums {
+    static constexpr const char* name = "cg step and sums";
+    static constexpr int sums = parts + 1;
+    Data d;
+    struct Worker {
+      Change change;
+      Terms terms;
+      Ghosts ghosts;
+      TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
+        if (!change.applies) return;
+        if (i < elements_of<Number>(terms.system))
+          terms.add(i, change.at(i), sum);
+        else
+          ghosts.keep(i - elements_of<Number>(terms.system));
+      }
+    };
+    [[nodiscard]] TASKDAG_TASK Worker worker() const { return {Change(d), Terms(d), Ghosts(d)}; }
+    TASKDAG_TASK void finish(const double* sum) const { finish_iteration(d, sum); }
+  };
+
   static constexpr int turns_at_once = 4;
   // Measured on an H200, µs: a block 7.5 and a graph 11.6 at 2,025 rows, 31 and 11.6 at 10,000; a cluster 7.4 and 11.0
   // at 10,000 rows (59,600 entries and rows), 10.8 and 11.3 at 22,500 (134,400), 14.6 and 11.6 at 40,000.
-  static constexpr std::uint32_t one_block_rows = 3000;
-  static constexpr std::int64_t cluster_entries = 140000;
+  static constexpr OneBlock one_block() requires(!is_complex<Number>) { return {3000, 140000}; }
 
   static Data prepare(Workspace& work, const LoopInput& input) {
     if (input.options.side != KrylovSide::left) throw InvalidInput("conjugate gradients have the left side alone");
     Data d{};
     d.system = input.system;
     d.norm = input.options.norm;
-    d.large = operand_apart(input, 2);
-    d.scalars = work.make<CgScalars>(1);
-    d.r = work.vector();
-    d.z = work.vector();
-    d.w = work.vector();
-    d.even = work.vector();
-    d.odd = work.vector();
-    d.ghost_even = work.make<double>(input.system.halo.ghosts);
-    d.ghost_odd = work.make<double>(input.system.halo.ghosts);
+    d.large = is_complex<Number> || operand_apart(input, 2);
+    d.scalars = work.make<Scalars>(1);
+    d.r = numbers<Number>(work.vector());
+    d.z = numbers<Number>(work.vector());
+    d.w = numbers<Number>(work.vector());
+    d.even = numbers<Number>(work.vector());
+    d.odd = numbers<Number>(work.vector());
+    d.ghost_even = work.make<Number>(input.system.halo.ghosts);
+    d.ghost_odd = work.make<Number>(input.system.halo.ghosts);
     return d;
   }
   template <class Flow>
   static void start(Flow& flow, const Data& d, const Calls& calls, const Start& start) {
-    if (d.on_ranks()) flow.stage(CgTakeUnused{d}, d.system.halo.ghosts);
-    first_residual(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, d.r, d.z);
-    if (!d.system.fused()) precondition(flow, d.system, calls, d.r, d.z);
-    flow.stage(CgSums{d}, d.system.rows);
+    if (d.on_ranks()) flow.stage(TakeUnused{d}, d.system.halo.ghosts);
+    first_residual<Number>(flow, d.loop, d.system, calls, start.guess, start.b, d.norm, reals(d.r), reals(d.z));
+    if (!d.system.fused()) precondition(flow, d.system, calls, reals(d.r), reals(d.z));
+    flow.stage(Sums{d}, elements_of<Number>(d.system));
   }
   TASKDAG_ENGINE_ANY_SIDE
   template <class Flow>
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     if (d.large) {
-      flow.stage(CgDirection{d}, d.system.rows);
-      flow.stage(CgProduct{d}, d.system.rows);
-    } else if constexpr (has_operands_on_the_way<Flow>) {
-      flow.stage(CgDirectionAndProduct{d}, d.system.rows);
+      flow.stage(MakeDirection{d}, elements_of<Number>(d.system));
+      flow.stage(DirectionProduct{d}, d.system.rows);
+    } else if constexpr (has_operands_on_the_way<Flow, Number>) {
+      flow.stage(DirectionAndProduct{d}, d.system.rows);
     }
     if (d.system.fused()) {
-      flow.stage(CgStepAndSums{d}, d.rows_and_ghosts());
+      flow.stage(StepAndSums{d}, d.rows_and_ghosts());
       return;
     }
-    flow.stage(CgStep{d}, d.rows_and_ghosts());
-    precondition(flow, d.system, calls, d.r, d.z);
-    flow.stage(CgSums{d}, d.system.rows);
+    flow.stage(Step{d}, d.rows_and_ghosts());
+    precondition(flow, d.system, calls, reals(d.r), reals(d.z));
+    flow.stage(Sums{d}, elements_of<Number>(d.system));
   }
   template <class Flow>
   static void end(Flow& /*flow*/, const Data& /*d*/, const Calls& /*calls*/) {}
@@ -386,6 +404,6 @@ struct Cg {
 
 }  // namespace
 
-std::unique_ptr<Loop> make_cg(const LoopInput& input) { return make_loop<Cg>(input); }
+std::unique_ptr<Loop> make_cg(const LoopInput& input) { return make_loop_of_numbers<Cg>(input); }
 
 }  // namespace taskdag::krylov

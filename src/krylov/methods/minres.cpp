@@ -404,8 +404,7 @@ struct Minres {
   using Data = MinresData;
   // Measured as CG's: a block 12.5 and a graph 14.7 at 2,025 rows; a cluster 11.9 and 15.2 at 10,000, 15.4 and 15.4 at
   // 22,500.
-  static constexpr std::uint32_t one_block_rows = 2100;
-  static constexpr std::int64_t cluster_entries = 130000;
+  static constexpr OneBlock one_block() { return {2100, 130000}; }
   static constexpr int turns_at_once = 4;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
