@@ -35,18 +35,23 @@ Number in_scalars(Number reals) {
   return reals < 0 ? reals : reals / reals_per_scalar;
 }
 
-/// The values of a matrix as the library takes them. Complex ones are copied, as real blocks or rows.
+/// What complex values become: copies as blocks of two real rows or as rows of the real matrix, or pairs of doubles, as
+/// they lie there.
+enum class ComplexAs { blocks, rows, pairs };
+
+/// The values of a matrix as the library takes them.
 class RealValues {
  public:
-  /// block_size: of the blocks that the values are. `pattern` is replaced where `by_rows`. May throw.
+  /// block_size: of the blocks that the values are. `pattern` is replaced by that of the rows. May throw.
   template <class Scalar>
-  CsrView take(const CsrPattern& pattern, const Scalar* values, Index block_size, bool by_rows) {
+  CsrView take(const CsrPattern& pattern, const Scalar* values, Index block_size, ComplexAs form) {
     if constexpr (std::is_same_v<Scalar, double>) {
       return {pattern, values};
     } else {
+      if (form == ComplexAs::pairs) return {pattern, as_reals(values)};
       const auto size = static_cast<std::size_t>(block_size);
       const std::span numbers(values, static_cast<std::size_t>(pattern.entries()) * size * size);
-      if (by_rows) {
+      if (form == ComplexAs::rows) {
         rows_ = real_rows(pattern, numbers);
         return rows_->view();
       }

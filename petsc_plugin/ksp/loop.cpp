@@ -281,6 +281,7 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next,
   PetscCall(take_preconditioner(ksp, plan, like));
   PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
   PetscCall(split(whole, &own, &outer, &next->ghosts));
+  own_.source.lend_complex(ComplexAs::pairs);
   PetscCall(own_.look_at(own, false, plan.options.block_size));
   if (outer) PetscCall(outer_.look_at(outer, true, 1));
   PetscCall(choose_place(ksp, plan, why_not));
@@ -660,7 +661,9 @@ PetscErrorCode KspLoop::log_operations(KSP ksp, const Method& method, std::int64
   MatInfo sizes;  // the arrays may be in device memory
   PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
   PetscCall(MatGetInfo(whole, MAT_LOCAL, &sizes));
-  const double flops = 2.0 * sizes.nz_used + use_.flops + method.flops_of_row * static_cast<double>(rows());
+  constexpr double flops_of_complex = complex_scalars ? 4.0 : 1.0;
+  const double of_vectors = method.flops_of_row * static_cast<double>(rows());
+  const double flops = flops_of_complex * (2.0 * sizes.nz_used + of_vectors) + use_.flops;
   PetscCall(log_flops(on_cuda(), flops * static_cast<double>(iterations)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,9 +13,7 @@ namespace {
 /// What is the same for all methods.
 PetscErrorCode check_ksp(KSP ksp, Reason* why_not) {
   PetscFunctionBegin;
-  if (complex_scalars)
-    why_not->set("its numbers are complex");
-  else if (solves_transposed(ksp))
+  if (solves_transposed(ksp))
     why_not->set("the solve is transposed");
   else if (ksp->calc_ritz)
     why_not->set("Ritz pairs are asked for");
@@ -206,6 +204,42 @@ PetscErrorCode find_bounds(KSP ksp, PetscInt room, ChebyshevBounds* bounds) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether KSPCG is to be that for symmetric matrices of complex numbers. Its own setter is not called by the option.
+PetscErrorCode is_symmetric_cg(KSP ksp, const SetterCalls& calls, bool* symmetric) {
+  PetscFunctionBegin;
+  PetscEnum type = static_cast<PetscEnum>(KSP_CG_HERMITIAN);
+  PetscBool given = PETSC_FALSE;
+  const char* prefix = nullptr;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetEnum(reinterpret_cast<PetscObject>(ksp)->options, prefix, "-ksp_cg_type", KSPCGTypes, &type,
+                                &given));
+  *symmetric = static_cast<int>(type) == KSP_CG_SYMMETRIC ||
+               calls.value(Setter::cg_type, KSP_CG_HERMITIAN) == static_cast<double>(KSP_CG_SYMMETRIC);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What our loops do not have for complex numbers, where PETSc's are such.
+PetscErrorCode check_complex(KSP ksp, const SetterCalls& calls, const KrylovOptions& options, Reason* why_not) {
+  PetscFunctionBegin;
+  MatNullSpace null_space = nullptr;
+  PetscMPIInt ranks = 1;
+  bool symmetric_cg = false;
+  PetscCall(null_space_of(ksp, &null_space));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
+  if (options.method == KrylovMethod::cg) PetscCall(is_symmetric_cg(ksp, calls, &symmetric_cg));
+  if (ranks > 1)
+    why_not->set("its numbers are complex, and it is on several ranks");
+  else if (options.block_size > 1)
+    why_not->set("its numbers are complex and stand in dense blocks");
+  else if (null_space)
+    why_not->set("its numbers are complex, and the operator has a null space");
+  else if (ksp->calc_sings)
+    why_not->set("eigenvalues or singular values are asked for, and its numbers are complex");
+  else if (symmetric_cg)
+    why_not->set("it is CG for symmetric matrices of complex numbers");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode read_method(KSP ksp, const SetterCalls& calls, KrylovOptions* options, Reason* why_not) {
   PetscFunctionBegin;
   switch (options->method) {
@@ -297,7 +331,9 @@ PetscErrorCode check_columns(KSP ksp, const Plan& plan, Reason* why_not) {
   MatNullSpace of_transposed = nullptr;
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(MatGetTransposeNullSpace(a, &of_transposed));
-  if (plan.by_iterations)
+  if (complex_scalars)
+    why_not->set("their numbers are complex");
+  else if (plan.by_iterations)
     why_not->set("a monitor or a test has its turn in each iteration");
   else if (!plan.trace_file.empty())
     why_not->set("an iteration is recorded");
@@ -332,9 +368,11 @@ PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls
                                                       : KrylovSide::left;
   static_assert(static_cast<int>(KrylovNorm::natural) == KSP_NORM_NATURAL);
   plan->options.norm = static_cast<KrylovNorm>(ksp->normtype);
+  plan->options.complex_numbers = complex_scalars;
   plan->options.coefficients = ksp->calc_sings == PETSC_TRUE && has_ritz_values(method.method);
   PetscCall(check_ksp(ksp, why_not));
   if (!why_not->given()) PetscCall(check_operator(ksp, &plan->options.block_size, why_not));
+  if (complex_scalars && !why_not->given()) PetscCall(check_complex(ksp, calls, plan->options, why_not));
   if (!why_not->given()) PetscCall(check_pc(ksp->pc, petscs_pcs, plan, why_not));
   if (!why_not->given()) find_lookers(ksp, plan, why_not);
   if (!why_not->given()) PetscCall(read_method(ksp, calls, &plan->options, why_not));

@@ -7,6 +7,7 @@ namespace {
 
 double number_of(PetscReal value) { return value; }
 double number_of(PetscBool value) { return value == PETSC_TRUE ? 1.0 : 0.0; }
+double number_of(KSPCGType value) { return value; }
 template <class Function, class... Others>
 double number_of(Function* function, const Others&... /*others*/) {
   return function ? 1.0 : 0.0;
@@ -41,6 +42,7 @@ struct Watch<which, PetscErrorCode(KSP, Arguments...)> {
 
 using OfReal = PetscErrorCode(KSP, PetscReal);
 using OfBool = PetscErrorCode(KSP, PetscBool);
+using OfType = PetscErrorCode(KSP, KSPCGType);
 
 }  // namespace
 
@@ -54,6 +56,7 @@ PetscErrorCode watch_setters(KSP ksp, SetterCalls* calls) {
   PetscCall(Watch<Setter::scale, OfReal>::put(ksp, "KSPRichardsonSetScale_C", calls));
   PetscCall(Watch<Setter::self_scale, OfBool>::put(ksp, "KSPRichardsonSetSelfScale_C", calls));
   PetscCall(Watch<Setter::minres_radius, OfReal>::put(ksp, "KSPMINRESSetRadius_C", calls));
+  PetscCall(Watch<Setter::cg_type, OfType>::put(ksp, "KSPCGSetType_C", calls));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

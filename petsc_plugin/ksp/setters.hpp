@@ -18,6 +18,7 @@ enum class Setter : std::size_t {
   scale,
   self_scale,
   minres_radius,
+  cg_type,
   count
 };
 

@@ -79,7 +79,7 @@ PetscErrorCode MatrixSource::find_memory(Mat matrix) {
 PetscErrorCode MatrixSource::open(Mat matrix, bool device) {
   PetscFunctionBegin;
   PetscCall(lend(matrix, device));
-  if (block_size_ == 1 && !real_rows_) view_.pattern.cols = static_cast<Index>(columns_);
+  if (block_size_ == 1 && complex_as_ != ComplexAs::rows) view_.pattern.cols = static_cast<Index>(columns_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +91,7 @@ PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
                          converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, converted_.out()));
     matrix = converted_;
   }
-  if (!device || !on_device_ || complex_scalars) {
+  if (!device || !on_device_ || (complex_scalars && complex_as_ != ComplexAs::pairs)) {
     PetscCall(open_host(matrix));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -148,7 +148,7 @@ PetscErrorCode MatrixSource::open_host(Mat matrix) {
   space_ = MemorySpace::host;
   PetscCall(lent_.share(matrix));
   const PetscErrorCode taken = guarded([&] {
-    view_ = real_values_.take(pattern_.pattern(), lent_values_, static_cast<Index>(block_size_), real_rows_);
+    view_ = real_values_.take(pattern_.pattern(), lent_values_, static_cast<Index>(block_size_), complex_as_);
   });
   if (static_cast<int>(taken) != 0) PetscCall(close());
   PetscCall(taken);

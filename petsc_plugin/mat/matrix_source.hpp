@@ -20,7 +20,8 @@ namespace taskdag::petsc {
 /// and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ where its upper triangle is enough, are read in
 /// place, any other type is converted to MATSEQBAIJ.
 /// Complex values are copied from host memory whenever they are lent: as real blocks of twice as many rows, where
-/// blocks of one number are blocks, too; or, if so asked, with all rows of the real matrix.
+/// blocks of one number are blocks, too; or, if so asked, with all rows of the real matrix. As pairs of doubles they
+/// are lent like real ones, where they lie.
 class MatrixSource {
  public:
   MatrixSource() = default;
@@ -34,15 +35,15 @@ class MatrixSource {
   /// @returns PETSC_ERR_ARG_WRONG unless the matrix is square
   PetscErrorCode inspect(Mat matrix, bool upper_is_enough, PetscInt block_size = 1);
 
-  /// Whether complex matrices are lent by real rows from the next open() on.
-  void lend_real_rows(bool rows) { real_rows_ = rows; }
+  /// How complex matrices are lent from the next open() on.
+  void lend_complex(ComplexAs form) { complex_as_ = complex_scalars ? form : ComplexAs::blocks; }
 
   /// The same of a matrix that need not be square: what a rank has in columns of other ranks, or an interpolation.
   PetscErrorCode inspect_any(Mat matrix) { return look_at(matrix, false, 1); }
 
   /// Of the matrix, whether it is read by blocks or not.
   [[nodiscard]] PetscInt rows() const { return rows_; }
-  /// Whether the entries are in device memory, where open() lends them unless they are complex.
+  /// Whether the entries are in device memory, where open() lends them unless complex ones are to be copied.
   [[nodiscard]] bool on_device() const { return on_device_; }
 
   /// Lends the arrays of a matrix with the pattern that was inspected; device arrays only if `device` and on_device().
@@ -52,8 +53,10 @@ class MatrixSource {
   PetscErrorCode close();
   /// Values that view() has, of the elements of blocks. @pre space() is host memory
   [[nodiscard]] double values() const {
-    const auto size = static_cast<double>(real_rows_ ? 1 : block_size_ * reals_per_scalar);
-    return static_cast<double>(view_.pattern.entries()) * size * size;
+    const auto entries = static_cast<double>(view_.pattern.entries());
+    if (complex_as_ == ComplexAs::pairs) return entries * reals_per_scalar;
+    const auto size = static_cast<double>(complex_as_ == ComplexAs::rows ? 1 : block_size_ * reals_per_scalar);
+    return entries * size * size;
   }
 
   /// Drops the converted copy, and those of the pattern.
@@ -82,7 +85,7 @@ class MatrixSource {
   bool compresses_ = false;  ///< on the device, rows where many are empty
   /// PETSc (3.18 to 3.26) mixes rows up where it converts blocks of MATSEQSBAIJ into a matrix that is there.
   bool converts_anew_ = false;
-  bool real_rows_ = false;
+  ComplexAs complex_as_ = ComplexAs::blocks;
   Held<Mat> converted_;
   PatternLoan pattern_;                      ///< of the host
   std::optional<NarrowedPattern> narrowed_;  ///< of the device

@@ -71,7 +71,7 @@ PetscErrorCode BlockJacobiPreconditioner::analyse(Mat matrix, bool error_if_fail
   EventScope event;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
-  source_.lend_real_rows(complex_scalars);
+  source_.lend_complex(ComplexAs::rows);
   PetscCall(prepare(matrix, false, settings_.backend));
   std::optional<JacobiBlocks> blocks;
   PetscCall(find_own_blocks(&blocks));

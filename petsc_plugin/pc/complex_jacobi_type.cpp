@@ -87,7 +87,8 @@ PetscErrorCode ComplexJacobi::with_rows(Mat matrix, const Work& work) {
     std::iota(offsets.begin(), offsets.end(), 0);
     const auto size = static_cast<Index>(numbers.size());
     RealValues values;
-    work(values.take({size, size, offsets.data(), offsets.data()}, numbers.data(), 1, true), MemorySpace::host, stream);
+    work(values.take({size, size, offsets.data(), offsets.data()}, numbers.data(), 1, ComplexAs::rows),
+         MemorySpace::host, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +99,7 @@ PetscErrorCode ComplexJacobi::analyse(Mat matrix, bool error_if_failure) {
   MatInfo sizes;
   PetscCall(event.begin(events().symbolic, reinterpret_cast<PetscObject>(matrix)));
   PetscCall(reset());
-  source_.lend_real_rows(true);
+  source_.lend_complex(ComplexAs::rows);
   PetscCall(prepare(matrix, false, settings_.backend));
   PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
   entries_ = static_cast<Offset>(sizes.nz_used);
