@@ -1,5 +1,6 @@
 /* What an application of PETSc sees that knows nothing of TaskDAG: the times of a first set-up and a first solve in a
-   process of its own, of later solves and of a later set-up. Only PETSc's headers; a preconditioner comes with -dll_append and -pc_type. */
+   process of its own, of later solves and of a later set-up. Only PETSc's headers; a preconditioner comes with
+   -dll_append and -pc_type. */
 #include <petscksp.h>
 
 #if PETSC_VERSION_LT(3, 19, 0)
@@ -8,11 +9,14 @@
 
 static const char kHelp[] =
     "Times KSPSetUp(), the first and later KSPSolve() of a system, and looks at the true residual.\n"
-    "  -f FILE              PETSc's binary format; else a stencil on a grid:\n"
+    "  -f FILE              PETSc's binary format, with real values also where PETSc is complex; else a stencil on a "
+    "grid:\n"
     "  -stencil 5|7|27      [7]\n"
     "  -n N                 points in each direction [50]\n"
     "  -dof N               unknowns of a point, coupled with those of its own and the neighbouring points [1]\n"
     "  -wind W              convection along all axes, relative to diffusion [0]\n"
+    "  -k2 K                -Laplace - K: taken from the diagonal; complex where PETSc is [0]\n"
+    "  -phase P             complex PETSc: entries above the diagonal turned by P, those below by -P [0]\n"
     "  -symmetric           say MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE)\n"
     "  -mean M              of the solution's entries, which are random and in [M - 1/2, M + 1/2) [1/2]\n"
     "  -repeat N            later solves, of which the fastest counts [5]\n"
@@ -25,8 +29,8 @@ typedef struct {
   PetscReal wind;
 } Grid;
 
-/* The entries of a row: unknown k of the point (x, y, z). Points beyond the boundary are 0 there, the diagonal is that of
-   the whole stencil. */
+/* The entries of a row: unknown k of the point (x, y, z). Points beyond the boundary are 0 there, the diagonal is that
+   of the whole stencil. */
 static PetscErrorCode set_row(Mat a, Grid g, PetscInt row) {
   const PetscInt planes = g.stencil == 5 ? 1 : g.n, point = row / g.dof, k = row % g.dof;
   const PetscInt x = point % g.n, y = point / g.n % g.n, z = point / (g.n * g.n);
@@ -39,8 +43,8 @@ static PetscErrorCode set_row(Mat a, Grid g, PetscInt row) {
         const PetscInt away = PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz);
         if (away == 0 || (g.stencil != 27 && away > 1)) continue;
         const PetscReal upwind = dx + dy + dz < 0 && away == 1 ? g.wind : 0.0;
-        const PetscBool inside = (PetscBool)(x + dx >= 0 && x + dx < g.n && y + dy >= 0 && y + dy < g.n && z + dz >= 0 &&
-                                             z + dz < planes);
+        const PetscBool inside =
+            (PetscBool)(x + dx >= 0 && x + dx < g.n && y + dy >= 0 && y + dy < g.n && z + dz >= 0 && z + dz < planes);
         for (PetscInt l = 0; l < g.dof; ++l) {
           const PetscScalar value = -(1.0 + upwind) / (l == k ? 1.0 : 4.0 * away);
           diagonal -= value;
@@ -64,7 +68,7 @@ static PetscErrorCode make_grid(Mat a, Grid g) {
   PetscCall(MatSetFromOptions(a));
   PetscCall(MatSeqAIJSetPreallocation(a, most, NULL));
   PetscCall(MatMPIAIJSetPreallocation(a, most, NULL, most, NULL));
-  PetscCall(MatSetUp(a));  /* other types */
+  PetscCall(MatSetUp(a)); /* other types */
   PetscCall(MatSetOption(a, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatGetOwnershipRange(a, &first, &last));
   for (PetscInt row = first; row < last; ++row) PetscCall(set_row(a, g, row));
@@ -73,7 +77,65 @@ static PetscErrorCode make_grid(Mat a, Grid g) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode make_matrix(Mat *a) {
+#if defined(PETSC_USE_COMPLEX)
+/* The same file whatever PETSc's scalars are. */
+static PetscErrorCode load_real(Mat a, PetscViewer viewer) {
+  PetscInt header[4], *lengths, *columns;
+  double* values;
+  PetscScalar* row;
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryRead(viewer, header, 4, NULL, PETSC_INT));
+  PetscCheck(header[0] == MAT_FILE_CLASSID && header[3] >= 0, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+             "no sparse matrix");
+  PetscCall(PetscMalloc4(header[1], &lengths, header[3], &columns, header[3], &values, header[2], &row));
+  PetscCall(PetscViewerBinaryRead(viewer, lengths, header[1], NULL, PETSC_INT));
+  PetscCall(PetscViewerBinaryRead(viewer, columns, header[3], NULL, PETSC_INT));
+  PetscCall(PetscViewerBinaryRead(viewer, values, header[3], NULL, PETSC_DOUBLE));
+  PetscCall(MatSetSizes(a, PETSC_DECIDE, PETSC_DECIDE, header[1], header[2]));
+  PetscCall(MatSeqAIJSetPreallocation(a, 0, lengths));
+  PetscCall(MatSetUp(a));
+  for (PetscInt i = 0, entry = 0; i < header[1]; entry += lengths[i++]) {
+    for (PetscInt k = 0; k < lengths[i]; ++k) row[k] = values[entry + k];
+    PetscCall(MatSetValues(a, 1, &i, lengths[i], columns + entry, row, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree4(lengths, columns, values, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* -k2 and -phase, of a matrix on one rank. */
+static PetscErrorCode change_values(Mat a) {
+  PetscScalar k2 = 0.0;
+  PetscReal phase = 0.0;
+  PetscBool shifted = PETSC_FALSE, turned = PETSC_FALSE;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetScalar(NULL, NULL, "-k2", &k2, &shifted));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-phase", &phase, &turned));
+#if defined(PETSC_USE_COMPLEX)
+  if (turned) {
+    const PetscScalar above = PetscCMPLX(PetscCosReal(phase), PetscSinReal(phase));
+    const PetscInt *begin, *columns;
+    PetscInt rows = 0;
+    PetscScalar* values;
+    PetscBool done = PETSC_FALSE;
+    PetscCall(MatGetRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin, &columns, &done));
+    PetscCall(MatSeqAIJGetArray(a, &values));
+    for (PetscInt i = 0; done && i < rows; ++i)
+      for (PetscInt e = begin[i]; e < begin[i + 1]; ++e)
+        if (columns[e] != i) values[e] *= columns[e] > i ? above : PetscConj(above);
+    PetscCall(MatSeqAIJRestoreArray(a, &values));
+    PetscCall(MatRestoreRowIJ(a, 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin, &columns, &done));
+  }
+#else
+  PetscCheck(!turned, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-phase %g is for a complex PETSc", (double)phase);
+#endif
+  if (shifted) PetscCall(MatShift(a, -k2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make_matrix(Mat* a) {
   Grid g = {7, 50, 1, 0.0};
   char file[PETSC_MAX_PATH_LEN] = "";
   PetscBool from_file = PETSC_FALSE, symmetric = PETSC_FALSE;
@@ -91,17 +153,22 @@ static PetscErrorCode make_matrix(Mat *a) {
     PetscViewer viewer;
     PetscCall(MatSetFromOptions(*a));
     PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
+#if defined(PETSC_USE_COMPLEX)
+    PetscCall(load_real(*a, viewer));
+#else
     PetscCall(MatLoad(*a, viewer));
+#endif
     PetscCall(PetscViewerDestroy(&viewer));
   } else {
     PetscCall(make_grid(*a, g));
   }
+  PetscCall(change_values(*a));
   if (symmetric) PetscCall(MatSetOption(*a, MAT_SYMMETRIC, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A solve from zero, its end on the device included. */
-static PetscErrorCode time_solve(KSP ksp, Vec b, Vec x, PetscLogDouble *seconds) {
+static PetscErrorCode time_solve(KSP ksp, Vec b, Vec x, PetscLogDouble* seconds) {
   PetscLogDouble begin = 0.0, end = 0.0;
   PetscReal norm = 0.0;
   PetscFunctionBeginUser;
@@ -116,7 +183,7 @@ static PetscErrorCode time_solve(KSP ksp, Vec b, Vec x, PetscLogDouble *seconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode make_system(Mat *a, Vec *x, Vec *b) {
+static PetscErrorCode make_system(Mat* a, Vec* x, Vec* b) {
   PetscRandom random;
   PetscReal mean = 0.5;
   PetscFunctionBeginUser;
@@ -132,7 +199,7 @@ static PetscErrorCode make_system(Mat *a, Vec *x, Vec *b) {
 }
 
 /* A KSP as the options say, set up. */
-static PetscErrorCode time_set_up(Mat a, KSP *ksp, PetscLogDouble *seconds) {
+static PetscErrorCode time_set_up(Mat a, KSP* ksp, PetscLogDouble* seconds) {
   PetscLogDouble begin = 0.0, end = 0.0;
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
@@ -148,7 +215,7 @@ static PetscErrorCode time_set_up(Mat a, KSP *ksp, PetscLogDouble *seconds) {
 }
 
 /* |b - A x| / |b| */
-static PetscErrorCode relative_residual(Mat a, Vec x, Vec b, PetscReal *residual) {
+static PetscErrorCode relative_residual(Mat a, Vec x, Vec b, PetscReal* residual) {
   Vec r;
   PetscReal right = 0.0;
   PetscFunctionBeginUser;
@@ -208,7 +275,7 @@ static PetscErrorCode time_columns(KSP ksp, Mat a, PetscInt columns) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode run(PetscBool *converged) {
+static PetscErrorCode run(PetscBool* converged) {
   Mat a;
   Vec x, b;
   KSP ksp, other;
@@ -235,9 +302,10 @@ static PetscErrorCode run(PetscBool *converged) {
   }
   *converged = (PetscBool)(reason > 0 && later > 0);
   PetscCall(MatGetSize(a, &rows, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rows: %" PetscInt_FMT "\niterations: %" PetscInt_FMT "\n", rows, iterations));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason: %s\nresidual: %g\n", KSPConvergedReasons[reason < 0 ? reason : later],
-                        (double)residual));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "rows: %" PetscInt_FMT "\niterations: %" PetscInt_FMT "\n", rows, iterations));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason: %s\nresidual: %g\n",
+                        KSPConvergedReasons[reason < 0 ? reason : later], (double)residual));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up: %.6f s\nfirst solve: %.6f s\n", set_up, first));
   if (*converged && repeat > 0) {
     PetscCall(time_set_up(a, &other, &again));
@@ -253,7 +321,7 @@ static PetscErrorCode run(PetscBool *converged) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   PetscBool converged = PETSC_FALSE;
   if (PetscInitialize(&argc, &argv, NULL, kHelp) != 0) return 1;
   const int failed = run(&converged) != 0;
