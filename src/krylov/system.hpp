@@ -105,18 +105,21 @@ struct System {
     return preconditioning != Preconditioning::call && null_space.count == 0;
   }
 
-  /// What one of `size` workers has of Σ_j a_ij of(j), a_ij being the entries of a row.
-  template <class Of>
+  /// What one of `size` workers has of Σ_j a_ij of(j), a_ij being the entries of a row. `real`: of no complex numbers,
+  /// whose code would take registers where of() has much to do.
+  template <bool real = false, class Of>
   TASKDAG_TASK double product_part(std::uint32_t row, int rank, int size, const Of& of) const {
     if (block > 1) return row_of_blocks(row, rank, size, of);
-    if (complex) return row_of_numbers(row, rank, size, of);
+    if constexpr (!real) {
+      if (complex) return row_of_numbers(row, rank, size, of);
+    }
     double sum =
         sum_of_row<2>(begin[row], begin[row + 1], {{column, distance}, static_cast<Index>(row)}, value, rank, size, of);
     if (halo.begin != nullptr) sum += halo.part(row, rank, size, of);
     return sum;
   }
   /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.
-  template <class Of>
+  template <bool real = false, class Of>
   TASKDAG_TASK double product_part(const engine::TaskRun& run, int /*rank*/, int /*size*/, const Of& of) const {
     if (complex) return product_of_numbers(run, of);
     switch (block) {
@@ -140,9 +143,9 @@ struct System {
         return product_of_rows(run, 0, run.count, of);
     }
   }
-  template <class Of>
+  template <bool real = false, class Of>
   TASKDAG_TASK double product_part(const engine::TaskOfRun& row, int rank, int size, const Of& of) const {
-    return product_part(row.task, rank, size, of);
+    return product_part<real>(row.task, rank, size, of);
   }
   /// Element i of M⁻¹ r, where that is no call.
   [[nodiscard]] TASKDAG_TASK double scaled(std::uint32_t i, double r) const {

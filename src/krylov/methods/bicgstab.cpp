@@ -25,16 +25,18 @@ void require_norm(const KrylovOptions& options) {
 struct BicgstabOperator {
   System system;
   bool right;
-  /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right.
-  template <class Rows, class Of>
+  /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right. real: of no complex numbers, as in
+  /// System::product_part(), and M is a diagonal or none.
+  template <bool real = false, class Rows, class Of>
   TASKDAG_TASK double part_of(Rows row, int rank, int size, const Of& of) const {
-    if (!right || !system.fused()) return system.product_part(row, rank, size, of);
-    return system.product_part(row, rank, size,
-                               [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
+    if (!right || (!real && !system.fused())) return system.product_part<real>(row, rank, size, of);
+    return system.product_part<real>(row, rank, size,
+                                     [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
   }
   /// A row of K x from that of part_of().
+  template <bool real = false>
   [[nodiscard]] TASKDAG_TASK double row_of(std::uint32_t row, double product) const {
-    return right || !system.fused() ? product : system.scaled(row, product);
+    return right || (!real && !system.fused()) ? product : system.scaled(row, product);
   }
 };
 
@@ -190,11 +192,11 @@ struct Bicgstab {
     [[nodiscard]] TASKDAG_TASK BicgstabOperand<DirectionOf> operand() const { return {d.k(), DirectionOf(d)}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return d.k().part_of(row, rank, size, DirectionOf(d));
+      return d.k().template part_of<true>(row, rank, size, DirectionOf(d));
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       const std::uint32_t other = 1U - d.scalars->parity;
-      const double v = d.k().row_of(row, product);
+      const double v = d.k().template row_of<true>(row, product);
       d.p_of(other)[row] = DirectionOf(d)(row);
       d.v_of(other)[row] = v;
       sum[0] += d.shadow[row] * v;
@@ -209,10 +211,10 @@ struct Bicgstab {
     [[nodiscard]] TASKDAG_TASK BicgstabOperand<HalfOf> operand() const { return {d.k(), HalfOf(d)}; }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return d.k().part_of(row, rank, size, HalfOf(d));
+      return d.k().template part_of<true>(row, rank, size, HalfOf(d));
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
-      const double t = d.k().row_of(row, product);
+      const double t = d.k().template row_of<true>(row, product);
       d.t[row] = t;
       add_half_sums(HalfOf(d)(row), t, sum);
     }

@@ -227,7 +227,7 @@ struct Cg {
     [[nodiscard]] TASKDAG_TASK DirectionOf operand() const { return DirectionOf(d); }
     template <class Rows>
     TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      return d.system.product_part(row, rank, size, operand());
+      return d.system.template product_part<true>(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
       const double p = operand()(row);
