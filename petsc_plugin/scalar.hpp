@@ -6,10 +6,10 @@
 #include <petscsys.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "taskdag/complex.hpp"
 
@@ -55,18 +55,25 @@ class RealValues {
         rows_ = real_rows(pattern, numbers);
         return rows_->view();
       }
-      blocks_.resize(4 * numbers.size());
-      real_blocks(numbers, block_size, blocks_.data());
-      return {pattern, blocks_.data()};
+      blocks_ = std::make_unique_for_overwrite<double[]>(4 * numbers.size());
+      real_blocks(numbers, block_size, blocks_.get());
+      return {pattern, blocks_.get()};
     }
   }
+  /// The same for `count` values in device memory, as blocks of two real rows. Asynchronous. May throw.
+  CsrView take_on_device(const CsrPattern& pattern, const double* numbers, std::int64_t count, Stream stream) {
+    on_device_ = RealBlocks(numbers, count, 1, stream);
+    return {pattern, on_device_.values()};
+  }
   void forget() {
-    blocks_ = {};
+    blocks_.reset();
+    on_device_ = {};
     rows_.reset();
   }
 
  private:
-  std::vector<double> blocks_;
+  std::unique_ptr<double[]> blocks_;
+  RealBlocks on_device_;
   std::optional<CsrMatrix> rows_;  ///< a CsrMatrix has memory even if it is empty
 };
 

@@ -8,9 +8,12 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/export.hpp"
 
@@ -33,6 +36,28 @@ struct ComplexMatrix {
 TASKDAG_API std::vector<double> real_blocks(std::span<const std::complex<double>> values, Index block_size = 1);
 /// The same into an array that has four times as many elements.
 TASKDAG_API void real_blocks(std::span<const std::complex<double>> values, Index block_size, double* blocks);
+
+/// The same for a matrix in device memory, where the blocks are, too: nothing goes by way of the host.
+class TASKDAG_API RealBlocks {
+ public:
+  /// Of no values.
+  RealBlocks();
+  /// numbers: real part and imaginary part of `count` values in memory of the current CUDA device, where the blocks
+  /// come to be. Asynchronous on `stream`, which also has to have read the blocks when the object goes.
+  /// @throws InvalidInput as real_blocks(); DeviceError, also in a build without CUDA; OutOfMemory
+  RealBlocks(const double* numbers, std::int64_t count, Index block_size, Stream stream);
+  RealBlocks(RealBlocks&&) noexcept;
+  RealBlocks& operator=(RealBlocks&&) noexcept;
+  ~RealBlocks();
+
+  /// 4 · count elements in device memory, valid as long as this is; null for none.
+  [[nodiscard]] const double* values() const;
+
+  class Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
 
 /// A complex matrix by rows as the real one of twice as many: for Jacobi and BlockJacobi, and what else takes rows.
 /// values: one for each entry of the pattern, which lies in host memory.

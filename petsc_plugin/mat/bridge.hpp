@@ -55,6 +55,15 @@ class Bridge {
     return PETSC_SUCCESS;
   }
 
+  /// The same for its pattern alone: complex values are not copied for it.
+  template <class Work>
+  PetscErrorCode with_pattern_of(Mat matrix, Work&& work) {
+    source_.lend_complex(ComplexAs::pairs);
+    const PetscErrorCode worked = with_matrix(matrix, std::forward<Work>(work));
+    source_.lend_complex(ComplexAs::blocks);
+    return worked;
+  }
+
   /// Lends right-hand sides and results to `work(arrays, stream)`, which may throw. They come back whether it throws or
   /// not. `flops`: operations per column. Object: Vec, or Mat for dense blocks, which are written. In a program of
   /// several ranks an error of `work` is no error of this function, since others may wait for the next norm: the

@@ -91,7 +91,7 @@ PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
                          converted_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, converted_.out()));
     matrix = converted_;
   }
-  if (!device || !on_device_ || (complex_scalars && complex_as_ != ComplexAs::pairs)) {
+  if (!device || !on_device_ || complex_as_ == ComplexAs::rows) {
     PetscCall(open_host(matrix));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -107,6 +107,7 @@ PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
   }
   if (compresses_) PetscCall(get_all_rows(matrix, &offsets, &columns));
   PetscCall(open_device(offsets, columns, values));
+  if (complex_scalars && complex_as_ == ComplexAs::blocks) PetscCall(make_blocks_on_device(matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,6 +129,20 @@ PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt
              as_reals(values)};
   }
   space_ = MemorySpace::device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of the values that open_device() has lent.
+PetscErrorCode MatrixSource::make_blocks_on_device(Mat matrix) {
+  PetscFunctionBegin;
+  MatInfo sizes;
+  Stream stream;
+  PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
+  PetscCall(current_stream(&stream));
+  PetscCall(guarded([&] {
+    const auto entries = static_cast<std::int64_t>(sizes.nz_used);
+    view_ = real_values_.take_on_device(view_.pattern, view_.values, entries, stream);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

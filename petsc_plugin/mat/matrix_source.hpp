@@ -19,9 +19,9 @@ namespace taskdag::petsc {
 /// is converted to MATSEQAIJ, and the copy is kept for the next time. By blocks the pattern is that of dense blocks,
 /// and the values are block after block: MATSEQBAIJ, and MATSEQSBAIJ where its upper triangle is enough, are read in
 /// place, any other type is converted to MATSEQBAIJ.
-/// Complex values are copied from host memory whenever they are lent: as real blocks of twice as many rows, where
-/// blocks of one number are blocks, too; or, if so asked, with all rows of the real matrix. As pairs of doubles they
-/// are lent like real ones, where they lie.
+/// Complex values are copied whenever they are lent, where they lie: as real blocks of twice as many rows, where blocks
+/// of one number are blocks, too. As pairs of doubles they are lent like real ones, without a copy. With all rows of
+/// the real matrix they are copied from host memory.
 class MatrixSource {
  public:
   MatrixSource() = default;
@@ -43,7 +43,7 @@ class MatrixSource {
 
   /// Of the matrix, whether it is read by blocks or not.
   [[nodiscard]] PetscInt rows() const { return rows_; }
-  /// Whether the entries are in device memory, where open() lends them unless complex ones are to be copied.
+  /// Whether the entries are in device memory, where open() lends them but for complex ones by rows.
   [[nodiscard]] bool on_device() const { return on_device_; }
 
   /// Lends the arrays of a matrix with the pattern that was inspected; device arrays only if `device` and on_device().
@@ -71,6 +71,7 @@ class MatrixSource {
   PetscErrorCode lend(Mat matrix, bool device);
   PetscErrorCode open_host(Mat matrix);
   PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values);
+  PetscErrorCode make_blocks_on_device(Mat matrix);
   /// Of the arrays that are lent.
   [[nodiscard]] Form lent_form() const {
     if (form_ != Form::converted) return form_;

@@ -262,7 +262,7 @@ PetscErrorCode FactorBridge::build(Mat matrix, const FactorOptions& options) {
   const bool stays =
       device_order_ && block_size() == 1 && on_cuda() && backend_->context.device() == device_order_->device();
   if (!stays) PetscCall(fetch_order());
-  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+  PetscCall(with_pattern_of(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     taken = options;
     FactorOptions in_use = in_form(options);
     if (has_left_one_block_ && in_use.one_block_applications != 0) in_use.one_block_rows = 0;

@@ -170,7 +170,7 @@ PetscErrorCode SorPreconditioner::make(Mat matrix, const std::vector<Index>& ord
   PetscCall(fills_blocks_up(matrix, point_block_, &fills));
   if (!fills && !complex_scalars) PetscCall(attached_blocks(matrix, row_, &blocks));
   PetscCall(guarded([&] { trace_file_ = settings_.sweeps.trace_file; }));
-  PetscCall(with_matrix(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
+  PetscCall(with_pattern_of(matrix, [&](const CsrView& view, MemorySpace space, Stream stream) {
     const SweepSettings& wanted = settings_.sweeps;
     const auto block = static_cast<Index>(point_block_);
     const Index size = block * reals_per_scalar;

@@ -20,9 +20,16 @@ void real_blocks(std::span<const std::complex<double>> values, Index block_size,
     throw InvalidInput(std::to_string(values.size()) + " complex values are no whole blocks of " +
                        std::to_string(block_size) + " rows");
   }
-  for (std::size_t first = 0; first < values.size(); first += n * n) {
-    for (std::size_t c = 0; c < 2 * n; ++c) {
-      for (std::size_t r = 0; r < 2 * n; ++r) *blocks++ = part(values[first + c / 2 * n + r / 2], r % 2, c % 2);
+  // The two columns of a number's block are those of its block's column.
+  for (std::size_t first = 0; first < values.size(); first += n, blocks += 4 * n) {
+    double* const left = blocks;
+    double* const right = blocks + 2 * n;
+    for (std::size_t r = 0; r < n; ++r) {
+      const std::complex<double> number = values[first + r];
+      left[2 * r] = number.real();
+      left[2 * r + 1] = number.imag();
+      right[2 * r] = -number.imag();
+      right[2 * r + 1] = number.real();
     }
   }
 }

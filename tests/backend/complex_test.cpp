@@ -139,6 +139,32 @@ TEST_P(ComplexTest, FactorsOfNumbersAreThoseOfTheMatrix) {
   }
 }
 
+TEST_P(ComplexTest, BlocksAreMadeOnTheDeviceAsOnTheHost) {
+  const CsrMatrix graph = make_stencil({.nx = 7, .ny = 6});
+  const Index entries = graph.row_offsets.back();
+  for (const Index size : {1, 2, 3}) {
+    SCOPED_TRACE(size);
+    Numbers numbers = right_side(entries * size * size);
+    for (Index i = 0; i < graph.rows; ++i) {
+      for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
+        for (Index k = 0; k < size && graph.col_indices[at(e)] == i; ++k)
+          numbers[at((e * size + k) * size + k)] += Number(20.0, 5.0) * static_cast<double>(size);
+      }
+    }
+    EXPECT_THROW(RealBlocks(nullptr, entries * size * size, size + 20, stream()), InvalidInput);
+    if (GetParam().space == MemorySpace::host) continue;
+    const CsrMatrix blocks{graph.rows, graph.cols, graph.row_offsets, graph.col_indices, real_blocks(numbers, size)};
+    test::Array<double> lent = place(reals(numbers));
+    const RealBlocks made(lent.data(), entries * size * size, size, stream());
+    const std::vector<double> b = reals(right_side(graph.rows * size));
+    Factorization expected = factorization(blocks, options_of(FactorKind::ilu, 2 * size));
+    ASSERT_TRUE(factor(expected, blocks.values).ok());
+    Factorization f = factorization(blocks, options_of(FactorKind::ilu, 2 * size));
+    ASSERT_TRUE(f.factor(made.values(), MemorySpace::device, stream()).ok());
+    EXPECT_EQ(apply(f, Apply::full, b), apply(expected, Apply::full, b));
+  }
+}
+
 // New values reach transposed applications, too.
 TEST_P(ComplexTest, NewValuesAreTaken) {
   ComplexMatrix a = make_complex(make_stencil({.nx = 7, .ny = 6}), false);

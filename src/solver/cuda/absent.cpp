@@ -5,6 +5,7 @@
 #include "solver/impl.hpp"
 #include "solver/narrowed_pattern_impl.hpp"
 #include "solver/ordering_impl.hpp"
+#include "solver/real_blocks_impl.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::cuda {
@@ -56,6 +57,7 @@ void store_order(const Context&, const std::vector<Index>&, Index*, Stream) { re
 std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*, const std::int64_t*, Stream) {
   refuse();
 }
+std::unique_ptr<RealBlocks::Impl> real_blocks(const double*, std::int64_t, Index, Stream) { refuse(); }
 Aggregation aggregate_rows(const Context&, const CsrPattern&, MemorySpace, int, Stream) { refuse(); }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const kernels::BlockSize&, bool, Stream) {
   refuse();
