@@ -1,3 +1,4 @@
+// Real blocks of complex values in device memory, on the host side: checks, and a build without CUDA.
 #include <algorithm>
 #include <limits>
 #include <string>

@@ -1,3 +1,4 @@
+// Real blocks of complex values in device memory.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/stream.hpp"
