@@ -31,6 +31,7 @@ PetscErrorCode with_pattern(Mat matrix, bool upper_is_enough, const BackendSetti
   PetscFunctionBegin;
   MatrixSource source;
   std::optional<BackendChoice> backend;
+  source.lend_complex(ComplexAs::pairs);  // without a copy: values are not read
   PetscCall(source.inspect(matrix, upper_is_enough, block_size));
   BackendSettings settings;
   if (wanted)

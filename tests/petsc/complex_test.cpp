@@ -392,7 +392,9 @@ TEST_P(Complex, HermitianIccIsRefusedAsPetscsIs) {
   const OwnedMat a = make_complex(load("sherman1"), Nature::hermitian);
   PETSC_OK(MatSetOption(a, MAT_HERMITIAN, PETSC_TRUE));
   PETSC_OK(MatSetOption(a, MAT_SYMMETRIC, PETSC_FALSE));
-  EXPECT_NE(static_cast<int>(solve(a, "-ksp_type cg " + on_blocks("icc", "-pc_factor_mat_solver_type petsc")).code), 0);
+#if PETSC_VERSION_LT(3, 26, 0)  // newer ones take another package then
+  EXPECT_NE(static_cast<int>(solve(a, "-ksp_type cg " + on_blocks("icc")).code), 0);
+#endif
   EXPECT_NE(static_cast<int>(solve(a, "-ksp_type cg " + on_blocks("icc", package())).code), 0);
   EXPECT_NE(static_cast<int>(solve(a, "-ksp_type cg " + own_pc("icc")).code), 0);
 }
