@@ -14,6 +14,7 @@ struct Complex {
   double re;
   double im;
   Complex() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a real number is a complex one
   TASKDAG_TASK constexpr Complex(double real, double imaginary = 0.0) : re(real), im(imaginary) {}
 };
 

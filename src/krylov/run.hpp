@@ -25,7 +25,8 @@ std::unique_ptr<Loop> make_loop(const LoopInput& input) {
 /// The same of a method that computes with the numbers of the system.
 template <template <class Number> class Method>
 std::unique_ptr<Loop> make_loop_of_numbers(const LoopInput& input) {
-  return input.system.complex ? make_loop<Method<Complex>>(input) : make_loop<Method<double>>(input);
+  if (input.system.complex) return make_loop<Method<Complex>>(input);
+  return make_loop<Method<double>>(input);
 }
 
 }  // namespace taskdag::krylov

@@ -336,6 +336,27 @@ TEST_P(KrylovComplexTest, EveryFormGivesTheSameBitsAndSoDoPieces) {
   }
 }
 
+// What compute-sanitizer can look at: in graphs with loops its memcheck fails by itself (docs/testing.md).
+TEST_P(KrylovComplexTest, LoopsWithoutGraphsSolveTheSystem) {
+  const ComplexMatrix a = complex_grid(33, Nature::hermitian);
+  const Numbers b = right_side(a.rows);
+  const bool host = GetParam().backend == Backend::host;
+  for (const KrylovMethod method : {KrylovMethod::cg, KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::fgmres,
+                                    KrylovMethod::minres, KrylovMethod::richardson, KrylovMethod::chebyshev}) {
+    SCOPED_TRACE(to_string(method));
+    KrylovOptions options = options_of(method, method == KrylovMethod::fgmres ? KrylovSide::right : KrylovSide::left);
+    options.form = host ? KrylovForm::threads : KrylovForm::host_driven;
+    options.restart = 7;
+    options.smallest = 0.01;
+    options.largest = 2.0;
+    auto s = complex_system(a, With::factor);
+    Krylov k = krylov(*s, options);
+    const Solved solved = solve(k, parts_of(b), {.relative = 1e-8});
+    EXPECT_TRUE(solved.outcome.converged());
+    EXPECT_LE(length(sum_of(b, -1.0, product(a, numbers_of(solved.x)))), 1e-6 * length(b));
+  }
+}
+
 TEST_P(KrylovComplexTest, EndsOnEveryInput) {
   const ComplexMatrix a = complex_grid(15, Nature::hermitian);
   const std::vector<double> b = parts_of(right_side(a.rows));

@@ -312,6 +312,7 @@ struct Gmres {
   struct Dots {
     static constexpr const char* name = "gmres dot products";
     static constexpr int sums = static_cast<int>(at_a_time) * parts;
+    static constexpr std::size_t width = parts;
     Data d;
     const Number* of;
     bool again;  ///< in the second pass
@@ -325,20 +326,19 @@ struct Gmres {
       TASKDAG_TASK void execute(std::uint32_t i, double* sum) const {
         const Number value = of[i];
         if (count >= at_a_time) {
-          for (std::uint32_t k = 0; k < at_a_time; ++k) add_product(sum + k * parts, v[k * stride + i], value);
+          for (std::uint32_t k = 0; k < at_a_time; ++k) add_product(sum + k * width, v[k * stride + i], value);
         } else {
           for (std::uint32_t k = 0; k < at_a_time; ++k) {
-            if (k < count) add_product(sum + k * parts, v[k * stride + i], value);
+            if (k < count) add_product(sum + k * width, v[k * stride + i], value);
           }
         }
       }
       void execute_run(std::uint32_t begin, std::uint32_t rows, double* sum) const {
         for (std::uint32_t k = 0; k < std::min(count, at_a_time); ++k)
-          add_dot(sum + k * parts, v + k * stride + begin, of + begin, rows);
+          add_dot(sum + k * width, v + k * stride + begin, of + begin, rows);
       }
       /// By several sums, which do not wait for each other.
       static void add_dot(double* total, const Number* x, const Number* y, std::uint32_t rows) {
-        constexpr std::size_t width = is_complex<Number> ? 2 : 1;
         constexpr std::size_t several = 8 / width;
         double sum[8] = {};
         const Number* const end = x + rows;
@@ -362,7 +362,7 @@ struct Gmres {
       const std::uint32_t first = slice * at_a_time;
       Number* column = d.column(d.scalars->columns);
       for (std::uint32_t k = first; k < first + at_a_time && k <= d.scalars->columns; ++k) {
-        const auto product = number_from<Number>(sum + (k - first) * parts);
+        const auto product = number_from<Number>(sum + (k - first) * width);
         d.coefficient[k] = product;
         column[k] = again ? column[k] + product : product;
       }
