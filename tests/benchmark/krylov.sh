@@ -33,7 +33,7 @@ one() {
   [ "$4" = 1 ] || start=("${launch[@]}" "$4")
   run_solve "${start[@]}" "${program:-$solve}" -dll_append "$plugin" -mat_type "$mat_type" -ksp_rtol 1e-6 -ksp_max_it 10000 -repeat 3 -view "${@:5}"
   iterations=$(value iterations)
-  time=$(awk -v s="$(value solve)" -v n="$iterations" 'BEGIN { if (n > 0) printf "%.2f", 1e6 * s / n }')
+  time=$(us_per_iteration)
   form=$(sed -nE 's/^ *loop: *([^,]*).*/\1/p' "$log" | head -n 1)
   later=$(value 'later set-up')
   printf '%-22s %-16s %-5s %s ranks, %6s iterations, solve %s s, %s us an iteration, first %s + %s s, %s %s\n' "$1" "$2" "$3" "$4" "$iterations" \
@@ -56,12 +56,7 @@ compare() {
   theirs="$(value iterations) $status"
   MAY_FAIL=1 one "$1" "$2" ours "${@:3}" -taskdag_ksp on -taskdag_mg
   ours="$(value iterations) $status"
-  awk -v theirs="$theirs" -v ours="$ours" 'BEGIN {
-    split(theirs, a); split(ours, b)
-    if (a[2] != b[2]) exit 1
-    allowed = a[1] > 100 ? 0.02 * a[1] : 1
-    exit a[1] - b[1] > allowed || b[1] - a[1] > allowed
-  }' || { echo "  differs: $theirs, $ours" && failed=1; }
+  same_counts "$theirs" "$ours" || { echo "  differs: $theirs, $ours" && failed=1; }
 }
 
 # all PROBLEM spd|other OPTION...

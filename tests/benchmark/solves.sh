@@ -34,6 +34,22 @@ run_solve() {
   [ "$status" = ok ] || [ -n "${MAY_FAIL:-}" ] || failed=1
 }
 
+# us_per_iteration: of the later solves in the log; nothing without them.
+us_per_iteration() {
+  awk -v s="$(value solve)" -v n="$(value iterations)" 'BEGIN { if (n > 0) printf "%.2f", 1e6 * s / n }'
+}
+
+# same_counts "ITERATIONS STATUS" "ITERATIONS STATUS": whether two solves ended alike, with equal counts, one apart, or two in a
+# hundred above a hundred of the first.
+same_counts() {
+  awk -v theirs="$1" -v ours="$2" 'BEGIN {
+    split(theirs, a); split(ours, b)
+    if (a[2] != b[2]) exit 1
+    allowed = a[1] > 100 ? 0.02 * a[1] : 1
+    exit a[1] - b[1] > allowed || b[1] - a[1] > allowed
+  }'
+}
+
 # to_petsc SOLVE FILE BINARY: a Matrix Market file in PETSc's format, by examples/solve. Fails where there is none then.
 to_petsc() {
   "$1" -f "$2" -mat_type aij -mat_view "binary:$3" -pc_type none -ksp_max_it 1 >/dev/null 2>&1 </dev/null
