@@ -1,6 +1,7 @@
 #include "taskdag/complex.hpp"
 
 #include "base/index.hpp"
+#include "base/whole_blocks.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -15,11 +16,8 @@ double part(const std::complex<double>& number, std::size_t r, std::size_t c) {
 }  // namespace
 
 void real_blocks(std::span<const std::complex<double>> values, Index block_size, double* blocks) {
+  require_whole_blocks(static_cast<std::int64_t>(values.size()), block_size);
   const std::size_t n = at(block_size);
-  if (block_size < 1 || values.size() % (n * n) != 0) {
-    throw InvalidInput(std::to_string(values.size()) + " complex values are no whole blocks of " +
-                       std::to_string(block_size) + " rows");
-  }
   // The two columns of a number's block are those of its block's column.
   for (std::size_t first = 0; first < values.size(); first += n, blocks += 4 * n) {
     double* const left = blocks;
