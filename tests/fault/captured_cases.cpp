@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "fault/say.hpp"
 #include "fault/stream_cases.hpp"
@@ -10,13 +9,6 @@ namespace {
 
 using cuda::DeviceArray;
 
-/// Schedules that may run as a graph of their own, which cannot be captured into another.
-bool may_refuse(SolveSchedule schedule) {
-  constexpr std::array kMay = {SolveSchedule::level_graph, SolveSchedule::ata_concurrency, SolveSchedule::ata_locality,
-                               SolveSchedule::ata_greedy};
-  return std::ranges::find(kMay, schedule) != kMay.end();
-}
-
 /// A vector in device memory that graphs read and write, with a solver.
 struct Captured {
   explicit Captured(Trial& of) : trial(of), solver(of.make()), b(of.solutions(1)), x(of.solutions(1)) {}
@@ -24,12 +16,11 @@ struct Captured {
   void solve() { solver->solve(b.data(), x.data(), MemorySpace::device, trial.handle(0)); }
   /// The right-hand side of what runs next.
   void set_side(int k, cudaStream_t stream) { cuda::copy_on_device(b.data(), trial.side(k), trial.rows(), stream); }
-  /// A graph of submit(); says so where it is refused that must not be.
+  /// A graph of submit(); says so where it is refused.
   template <class Submit>
   std::optional<CapturedGraph> capture(const Submit& submit) {
     std::optional<CapturedGraph> graph = CapturedGraph::of(trial.stream(0), submit);
-    if (!graph && !may_refuse(solver->schedule())) wrong("refuses to be captured");
-    if (!graph) note("refuses to be captured");
+    if (!graph) wrong("refuses to be captured");
     return graph;
   }
   std::optional<CapturedGraph> capture_solve() {
@@ -146,7 +137,7 @@ void captured_values(Trial& trial) {
   const bool rewrites =
       std::ranges::find(solve_schedule_catalogue(), schedule, &SolveScheduleInfo::schedule)->rewrites_rows;
   if (!graph) {
-    if (!rewrites && !may_refuse(schedule)) wrong("refuses to capture new values");
+    if (!rewrites) wrong("refuses to capture new values");
     note("refuses to capture new values");
     c.solve_directly(0, 0, "after new values have refused a capture");
     return;

@@ -4,38 +4,44 @@
 #include <array>
 #include <utility>
 
+#include "backends/cuda/stream.hpp"
 #include "base/index.hpp"
 #include "papers/helal/launches.hpp"
+#include "taskdag/engine/cuda/graph.cuh"
 
 namespace taskdag::kernels {
 namespace {
 
+/// A graph, launched by itself or as a node of the graph that a stream is being captured into.
 class Graph {
  public:
   Graph() { cuda::check(cudaGraphCreate(&graph_, 0), "creating a graph"); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  ~Graph() { static_cast<void>(cudaGraphDestroy(graph_)); }
+  Graph(Graph&& other) noexcept
+      : graph_(std::exchange(other.graph_, nullptr)), executable_(std::exchange(other.executable_, nullptr)) {}
+  Graph& operator=(Graph&&) = delete;
+  ~Graph() {
+    if (executable_) static_cast<void>(cudaGraphExecDestroy(executable_));
+    if (graph_) static_cast<void>(cudaGraphDestroy(graph_));
+  }
   [[nodiscard]] cudaGraph_t get() const { return graph_; }
 
+  /// Once it has all its nodes.
+  void complete() { cuda::check(cudaGraphInstantiate(&executable_, graph_, 0), "instantiating a graph"); }
+  void launch(cudaStream_t stream) const {
+    if (cuda::is_capturing(stream)) return nest(stream);
+    cuda::check(cudaGraphLaunch(executable_, stream), "launching a graph");
+  }
+
  private:
+  void nest(cudaStream_t stream) const {
+    cudaGraphNodeParams node{};
+    node.type = cudaGraphNodeTypeGraph;
+    node.graph.graph = graph_;
+    engine::detail::capture_node(stream, node, "a graph as a node of another");
+  }
+
   cudaGraph_t graph_ = nullptr;
-};
-
-class ExecutableGraph {
- public:
-  explicit ExecutableGraph(const Graph& graph) {
-    cuda::check(cudaGraphInstantiate(&graph_, graph.get(), 0), "instantiating a graph");
-  }
-  ExecutableGraph(ExecutableGraph&& other) noexcept : graph_(std::exchange(other.graph_, nullptr)) {}
-  ExecutableGraph& operator=(ExecutableGraph&&) = delete;
-  ~ExecutableGraph() {
-    if (graph_) static_cast<void>(cudaGraphExecDestroy(graph_));
-  }
-  void launch(cudaStream_t stream) const { cuda::check(cudaGraphLaunch(graph_, stream), "launching a graph"); }
-
- private:
-  cudaGraphExec_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
 };
 
 /// Tasks as kernel nodes. More than kMaxAdaptiveTasks of them (levels, which cannot be made fewer) become several
@@ -46,7 +52,7 @@ class GraphLauncher final : public CoarseLauncher {
     std::vector<cudaGraphNode_t> node(at(launches.size()));
     std::vector<cudaGraphNode_t> before;
     for (Index first = 0; first < launches.size(); first += kMaxAdaptiveTasks) {
-      const Graph graph;
+      Graph graph;
       const Index end = std::min(launches.size(), first + kMaxAdaptiveTasks);
       for (Index t = first; t < end; ++t) {
         before.clear();
@@ -63,16 +69,16 @@ class GraphLauncher final : public CoarseLauncher {
         cuda::check(cudaGraphAddKernelNode(&node[at(t)], graph.get(), before.data(), before.size(), &parameters),
                     "adding an adaptive task to a graph");
       }
-      graphs_.emplace_back(graph);
+      graph.complete();
+      graphs_.push_back(std::move(graph));
     }
   }
   void run(cudaStream_t stream) override {
-    for (const ExecutableGraph& graph : graphs_) graph.launch(stream);
+    for (const Graph& graph : graphs_) graph.launch(stream);
   }
-  [[nodiscard]] bool may_be_captured() const override { return false; }  // executable graphs nest in no other
 
  private:
-  std::vector<ExecutableGraph> graphs_;
+  std::vector<Graph> graphs_;
 };
 
 }  // namespace

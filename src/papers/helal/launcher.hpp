@@ -55,8 +55,6 @@ class CoarseLauncher {
   CoarseLauncher& operator=(const CoarseLauncher&) = delete;
   /// Asynchronous. @pre all tickets are 0
   virtual void run(cudaStream_t stream) = 0;
-  /// Whether run() may be captured into a graph.
-  [[nodiscard]] virtual bool may_be_captured() const { return true; }
 };
 
 enum class RunMode {

@@ -70,9 +70,6 @@ class GroupedSweep final : public AtaSweep {
   void load_values(const double* source, const double* pivot, cudaStream_t stream) override;
   void solve(const double* rhs, double* x, int* non_finite, cudaStream_t stream) override {
     if (rows_ == 0) return;
-    if (!launcher_->may_be_captured() && cuda::is_capturing(stream)) {
-      throw Unsupported("this schedule runs as a CUDA graph of its own, which cannot be captured into another");
-    }
     prepare(rhs, x, non_finite, true, stream);
     launcher_->run(stream);
   }

@@ -36,6 +36,27 @@ inline cudaGraph_t add_loop(cudaGraph_t graph, cudaGraphNode_t after, cudaGraphC
   return loop.conditional.phGraph_out[0];
 }
 
+/// Adds a node to the graph that a stream is being captured into, behind what has been captured; the next comes behind
+/// it. what: for the message of an error.
+inline void capture_node(cudaStream_t stream, cudaGraphNodeParams& parameters, const char* what) {
+  cudaStreamCaptureStatus status{};
+  unsigned long long id = 0;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  const cudaGraphEdgeData* edges = nullptr;
+  check(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &after, &edges, &count), "looking at a capture");
+  check(cudaGraphAddNode(&node, graph, after, edges, count, &parameters), what);
+  check(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies), what);
+#else
+  check(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &after, &count), "looking at a capture");
+  check(cudaGraphAddNode(&node, graph, after, count, &parameters), what);
+  check(cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies), what);
+#endif
+}
+
 /// WHILE (condition) { first kernel; then the others side by side }. The kernels' arguments stay what they are: what
 /// differs between launches is in memory. One launch at a time.
 class LoopGraph {

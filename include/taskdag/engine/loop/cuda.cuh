@@ -353,28 +353,11 @@ void capture_to_graph(cudaStream_t stream, cudaGraph_t graph, const Capture& cap
   check(cudaStreamEndCapture(stream, &ended), "capturing stages");
 }
 
-/// Adds a conditional node to the graph that a stream is being captured to, after what has been captured. Returns the
-/// graph that it has inside.
+/// Adds a conditional node behind what has been captured. Returns the graph that it has inside.
 inline cudaGraph_t capture_conditional(cudaStream_t stream, cudaGraphConditionalHandle handle,
                                        cudaGraphConditionalNodeType type) {
   cudaGraphNodeParams parameters = conditional_node(handle, type);
-  cudaStreamCaptureStatus status{};
-  unsigned long long id = 0;
-  cudaGraph_t graph = nullptr;
-  const cudaGraphNode_t* after = nullptr;
-  std::size_t count = 0;
-  cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-  const cudaGraphEdgeData* edges = nullptr;
-  check(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, &after, &edges, &count), "looking at a capture");
-  check(cudaGraphAddNode(&node, graph, after, edges, count, &parameters), "a graph's branch");
-  check(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies),
-        "capturing a branch");
-#else
-  check(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &after, &count), "looking at a capture");
-  check(cudaGraphAddNode(&node, graph, after, count, &parameters), "a graph's branch");
-  check(cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies), "capturing a branch");
-#endif
+  capture_node(stream, parameters, "a graph's branch");
   return parameters.conditional.phGraph_out[0];
 }
 
