@@ -195,6 +195,7 @@ struct KrylovInfo {
   KrylovForm form = KrylovForm::automatic;  ///< never automatic
   std::string why;                          ///< the form was chosen, one clause
   int stages = 0;                           ///< of an iteration, without the preconditioner's launches
+  int applications = 1;                     ///< of the preconditioner in an iteration, where it is a call
   std::int64_t vectors = 0;                 ///< work vectors
   std::int64_t bytes = 0;                   ///< memory held
   double bytes_of_iteration = 0.0;  ///< read and written by an iteration, each array once, without the preconditioner
@@ -278,6 +279,10 @@ class TASKDAG_API Krylov {
   KrylovOutcome begin(const double* b, double* x, bool guess, const KrylovTolerances& tolerances, Stream stream = {});
   KrylovOutcome go_on(std::int64_t iterations, Stream stream = {});
   void end(Stream stream = {});
+
+  /// The preconditioner launches something else from now on: what has been captured of it is captured anew where it is
+  /// next applied. Also between begin() and end(). What was captured must not be running. Does nothing on host threads.
+  void capture_anew();
 
   /// go_on(1), recorded: `trace` gets a span for each stage and for each call of the preconditioner, which has the name
   /// "preconditioner", for engine::write_chrome_trace(). None where the solve has ended. All bits are those of an

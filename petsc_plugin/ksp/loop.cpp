@@ -485,6 +485,27 @@ PetscErrorCode KspLoop::run_whole(KSP ksp, const Plan& plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where the preconditioner will have another form after so many applications, the solve goes on with that.
+PetscErrorCode KspLoop::run_with_change(KSP ksp, const Plan& plan) {
+  PetscFunctionBegin;
+  const bool guess = ksp->guess_zero == PETSC_FALSE;
+  PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
+    static_cast<void>(krylov_->begin(b, x, guess, plan.tolerances, stream));
+    outcome_ = krylov_->go_on(use_.replays / krylov_->info().applications, stream);
+  }));
+  if (outcome_.reason == KrylovReason::iterating) {
+    told_replays_ = applications();
+    PetscCall(prepare_for_arrays(ksp->pc, told_replays_, &use_));
+    if (std::exchange(parts_.launches, use_.launches) != use_.launches) krylov_->capture_anew();
+  }
+  PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) {
+    outcome_ = krylov_->go_on(plan.tolerances.iterations, stream);
+    krylov_->end(stream);
+  }));
+  PetscCall(tell(ksp, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KspLoop::run_by_iterations(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   const bool guess = ksp->guess_zero == PETSC_FALSE;
@@ -553,9 +574,15 @@ PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan, boo
   told_ = 0;
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
-  PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
+  told_replays_ = 0;
+  const bool changes = ranks_.count() == 1 && form_ == PcForm::map && plan.trace_file.empty() &&
+                       use_.replays / krylov_->info().applications < plan.tolerances.iterations &&
+                       krylov_->info().form == KrylovForm::graph;
+  PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan)
+                       : changes          ? run_with_change(ksp, plan)
+                                          : run_whole(ksp, plan);
   if (traced && static_cast<int>(ran) == 0) ran = write_trace(plan);
-  if (form_ == PcForm::map) replays_ = outcome_.iterations;
+  if (form_ == PcForm::map && krylov_) replays_ = applications() - told_replays_;
   if (static_cast<int>(ran) == 0)
     PetscCall(conclude(ksp, method, plan, ksp->vec_sol));
   else
@@ -638,7 +665,7 @@ PetscErrorCode KspLoop::solve_columns(KSP ksp, const Method& method, const Plan&
   replays_ = 0;
   for (const KrylovOutcome& one : outcomes) {
     iterations += one.iterations;
-    if (form_ == PcForm::map) replays_ = std::max(replays_, one.iterations);
+    if (form_ == PcForm::map) replays_ = std::max(replays_, one.iterations * krylov_->info().applications);
   }
   if (static_cast<int>(ran) == 0) PetscCall(tell_of_columns(ksp, method, plan, x, first, &outcomes));
   PetscInt columns = 0;

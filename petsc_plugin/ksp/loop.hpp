@@ -97,6 +97,7 @@ class KspLoop {
   PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan, bool traced);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
+  PetscErrorCode run_with_change(KSP ksp, const Plan& plan);
   PetscErrorCode run_columns(const Plan& plan, bool guess, Mat b, Mat x, PetscInt first,
                              std::vector<KrylovOutcome>* outcomes);
   PetscErrorCode tell_of_columns(KSP ksp, const Method& method, const Plan& plan, Mat x, PetscInt first,
@@ -117,6 +118,8 @@ class KspLoop {
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
   [[nodiscard]] bool on_cuda() const { return place_->context.backend() == Backend::cuda; }
   [[nodiscard]] PetscInt rows() const { return own_.source.rows(); }
+  /// Of the preconditioner, in the solve under way.
+  [[nodiscard]] std::int64_t applications() const { return outcome_.iterations * krylov_->info().applications; }
 
   CommRanks ranks_;
   Operand own_;    ///< entries in the rank's own columns, all where there is one rank
@@ -139,7 +142,8 @@ class KspLoop {
   KrylovOutcome outcome_;     ///< of the solve under way
   engine::Report trace_;      ///< of an iteration of that, where one is recorded
   std::size_t told_ = 0;      ///< norms of that which the KSP knows
-  std::int64_t replays_ = 0;  ///< applications by a graph since the preconditioner was told
+  std::int64_t replays_ = 0;  ///< applications by a graph before this solve that the preconditioner was not told of
+  std::int64_t told_replays_ = 0;  ///< in this solve that it was told of
 };
 
 }  // namespace taskdag::petsc

@@ -1,5 +1,6 @@
 #include "matfactor/factor_bridge.hpp"
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -303,6 +304,12 @@ PetscErrorCode FactorBridge::prepare_replays(std::int64_t replays) {
   PetscCall(guarded([&] { other = factorization_->prepare_replays(replays, stream); }));
   if (other) launches_ = fresh_number();
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::int64_t FactorBridge::replays() const {
+  const FactorizationInfo& sizes = factorization_->info_without_levels();
+  if (sizes.one_block_limit == 0 || sizes.lower_schedule != SolveSchedule::one_block) return std::numeric_limits<std::int64_t>::max();
+  return sizes.one_block_limit - sizes.one_block_applied;
 }
 
 PetscErrorCode FactorBridge::factor(Mat matrix, const FactorOptions& options, bool error_if_failure,

@@ -74,6 +74,8 @@ class FactorBridge : public Bridge {
   }
   /// Factorization::prepare_replays(), which may change launches().
   PetscErrorCode prepare_replays(std::int64_t replays);
+  /// ArrayUse::replays
+  [[nodiscard]] std::int64_t replays() const;
   /// ArrayUse::launches
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] bool has_factor() const { return factorization_.has_value(); }

@@ -35,6 +35,7 @@ class FactorPreconditioner final : public Preconditioner {
             .may_be_captured = !factor_.applies_by_program(),
             .flops = factor_.flops_of_application(),
             .has_parts = true,
+            .replays = factor_.replays(),
             .launches = factor_.launches()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "backend_choice.hpp"
@@ -45,6 +46,8 @@ struct ArrayUse {
   bool may_be_captured = true;             ///< into a CUDA graph
   PetscLogDouble flops = 0.0;              ///< of an application
   bool has_parts = false;                  ///< it has symmetric parts, too
+  /// Applications by a graph after which prepare_for_arrays() may give a faster one.
+  std::int64_t replays = std::numeric_limits<std::int64_t>::max();
   std::uint64_t launches = 0;  ///< another number where what a graph of applications would apply has gone, or is slow
 };
 

@@ -279,6 +279,7 @@ class Krylov::Impl {
     }
     return outcomes;
   }
+  void capture_anew() { loop_->capture_anew(); }
   [[nodiscard]] KrylovInfo info() const { return loop_->info(); }
 
  private:
@@ -439,6 +440,7 @@ KrylovOutcome Krylov::trace_iteration(engine::Report& trace, Stream stream) {
   return impl_->trace_iteration(trace, stream);
 }
 void Krylov::end(Stream stream) { impl_->end(stream); }
+void Krylov::capture_anew() { impl_->capture_anew(); }
 KrylovInfo Krylov::info() const { return impl_->info(); }
 
 }  // namespace taskdag

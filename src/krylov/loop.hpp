@@ -107,6 +107,8 @@ class Loop {
   virtual void fetch_coefficients(std::size_t count, KrylovOutcome& outcome, Stream stream) = 0;
   /// What is left to be done for x after the last iteration.
   virtual void end(Stream stream) = 0;
+  /// The preconditioner's launches have changed; none of those before are running.
+  virtual void capture_anew() {}
   [[nodiscard]] virtual KrylovInfo info() const = 0;
 };
 

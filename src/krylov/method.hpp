@@ -14,6 +14,7 @@
 ///   int passes(Data)                       vectors that an iteration reads or writes, each once a stage, without those
 ///                                          of the preconditioner's call; the matrix is read once a product
 ///   int products(Data)                     of an iteration
+///   int applications                       of the preconditioner in an iteration, where it is not one
 /// and, where it is so,
 ///   LoopCondition branch[…] in its Data    what its turn branches on (flow.when(), flow.repeat(), not one inside the
 ///                                          other); those in use have a word from prepare()
@@ -131,6 +132,7 @@ KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, cons
                    std::uint32_t columns) {
   KrylovInfo info;
   info.stages = Method::stages(data);
+  if constexpr (requires { Method::applications; }) info.applications = Method::applications;
   info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries, columns);
   info.vectors = work.vectors();
   info.bytes = work.bytes();

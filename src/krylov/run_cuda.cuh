@@ -295,6 +295,10 @@ class CudaLoop final : public Loop {
     }
     with_columns<Method>(stages, columns_, [&](auto& flow) { Method::end(flow, data_, calls_); });
   }
+  void capture_anew() override {
+    const engine::detail::CurrentDevice current(context_.device());
+    graph_.reset();
+  }
   [[nodiscard]] KrylovInfo info() const override {
     KrylovInfo info = info_of<Method>(data_, entries_, work_, columns_.count);
     info.form = choice_.form;

@@ -118,6 +118,38 @@ TEST_P(KrylovTest, PiecesGiveWhatOneSolveGives) {
   }
 }
 
+/// Driven by the host, a loop calls the preconditioner in each iteration.
+TEST_P(KrylovTest, WhatThePreconditionerLaunchesCanChangeInASolve) {
+  const CsrMatrix a = grid(25);
+  auto b = place(test::right_hand_side(a.rows));
+  auto x = place(std::vector<double>(static_cast<std::size_t>(a.rows)));
+  auto first = system(a, With::factor);
+  auto other = system(a, With::factor);
+  factor(*other->factor, test::made_dominant(a).values);
+  LinearMap* now = nullptr;
+  const auto apply = [&now](const double* from, double* to, Stream stream) { now->apply(from, to, stream); };
+  FunctionMap<decltype(apply)> map(apply);
+  const auto norms = [&](KrylovForm form, bool changes) {
+    now = first->map.get();
+    Krylov k(context(), first->matrix.view(), &map, {.form = form}, stream());
+    k.begin(b.data(), x.data(), false, {.relative = 1e-10}, stream());
+    EXPECT_EQ(k.go_on(7, stream()).reason, KrylovReason::iterating);
+    if (changes) now = other->map.get();
+    k.capture_anew();
+    KrylovOutcome outcome = k.go_on(1000, stream());
+    k.end(stream());
+    return outcome.norms;
+  };
+  std::optional<std::vector<double>> expected;
+  for (const KrylovForm form : forms(With::factor)) {
+    SCOPED_TRACE(to_string(form));
+    const std::vector<double> changed = norms(form, true);
+    EXPECT_NE(changed, norms(form, false));
+    if (!expected) expected = changed;
+    EXPECT_EQ(changed, *expected);
+  }
+}
+
 TEST_P(KrylovTest, FewRowsAreLeftToOneThread) {
   if (GetParam().backend != Backend::host) GTEST_SKIP() << "has no host threads";
   const CsrMatrix a = grid(12);

@@ -149,7 +149,7 @@ TEST_F(OneBlock, LaterPatternsOfAPcDoWithoutItOnceItHasLeft) {
 
 TEST_F(OneBlock, IsLeftInTheMiddleOfASolve) {
   const OwnedMat a = make_local_matrix(plane(63));
-  for (const std::string ksp : {"cg", "gmres", "bicg"}) {
+  for (const std::string ksp : {"cg", "gmres", "bicg", "cg -taskdag_ksp off", "gmres -taskdag_ksp off"}) {
     SCOPED_TRACE(ksp);
     const std::string options = "-ksp_rtol 1e-10 -ksp_max_it 400 -ksp_type " + ksp + " ";
     const Solve theirs = solve(a, options + "-pc_type ilu");

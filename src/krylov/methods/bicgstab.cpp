@@ -428,6 +428,7 @@ struct Bicgstab {
     const int diagonal = d.system.preconditioning == Preconditioning::none ? 0 : d.right ? 3 : 2;
     return (d.apart ? 22 : 17) + diagonal;
   }
+  static constexpr int applications = 2;
   static int products(const Data& /*d*/) { return 2; }
 
  private:
