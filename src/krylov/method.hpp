@@ -27,7 +27,10 @@
 /// look at LoopState::ended() first. A method may also have
 ///   int turns_at_once                      where the last stage of a turn is the one that tests: so many turns are
 ///                                          launched between two looks whether there is another one. Once there is
-///                                          none, their stages are not run.
+///                                          none, their stages are not run. With `int at_once` in its Data one turn is,
+///                                          which has so many iterations between its own looks
+///   int calls_at_once                      the same where there are calls, of few rows: those of a turn whose stages
+///                                          do nothing must change nothing that a later turn reads
 ///   template <class Number> struct Method  where sums and scalars of a complex system are complex numbers (number.hpp)
 ///                                          and vectors are gone through by these; others compute with the parts
 ///   Data at(Column) in its Data            that of another column: what of it each column has. The loop may have

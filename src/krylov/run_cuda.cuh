@@ -383,19 +383,32 @@ class CudaLoop final : public Loop {
       turns(stream, data_, trace);
     }
   }
-  /// Iterations between two looks at the condition, which take about as long as two stages. Those after the last one
-  /// have stages that do nothing; a preconditioner that is a call would be applied. A trace gets one of them alone.
-  void turns(cudaStream_t stream, const typename Method::Data& data, engine::StreamTrace* trace) const {
-    if constexpr (requires { Method::turns_at_once; }) {
-      if (data.system.preconditioning != Preconditioning::call && trace == nullptr) {
-        engine::StreamFlow stages(stream, scratch_, row_threads_, columns_.count == 1 ? again_ : nullptr);
-        return with_columns<Method>(stages, columns_, [&](auto& flow) {
-          for (int k = 0; k < Method::turns_at_once; ++k) Method::turn(flow, data, calls_);
-        });
-      }
+  /// How many iterations there are between two looks at the condition, which take about as long as two stages. Those
+  /// after the last one have stages that do nothing; a preconditioner that is a call is applied, which must not take
+  /// longer than all the looks of a short solve. A trace gets one of them alone.
+  [[nodiscard]] int iterations_at_once(const engine::StreamTrace* trace) const {
+    constexpr std::uint32_t most_rows_of_idle_calls = 100000;
+    if (trace != nullptr) return 1;
+    const System& system = data_.system;
+    if (system.preconditioning != Preconditioning::call) {
+      if constexpr (requires { Method::turns_at_once; }) return Method::turns_at_once;
+      return 1;
     }
-    engine::StreamFlow stages(stream, scratch_, row_threads_, nullptr, trace);
-    with_columns<Method>(stages, columns_, [&](auto& flow) { Method::turn(flow, data, calls_); });
+    if constexpr (requires { Method::calls_at_once; }) {
+      const bool alone = columns_.count == 1 && system.halo.links == nullptr;
+      if (choice_.form == KrylovForm::graph && alone && system.rows <= most_rows_of_idle_calls)
+        return Method::calls_at_once;
+    }
+    return 1;
+  }
+  void turns(cudaStream_t stream, typename Method::Data data, engine::StreamTrace* trace) const {
+    int times = iterations_at_once(trace);
+    if constexpr (requires { data.at_once; }) data.at_once = std::exchange(times, 1);
+    const std::uint32_t* const guard = times > 1 && columns_.count == 1 ? again_ : nullptr;
+    engine::StreamFlow stages(stream, scratch_, row_threads_, guard, trace);
+    with_columns<Method>(stages, columns_, [&](auto& flow) {
+      for (int k = 0; k < times; ++k) Method::turn(flow, data, calls_);
+    });
   }
 
   /// Beside some kilobytes of the kernels' own: a launch that asks for nothing gets 48 in all.

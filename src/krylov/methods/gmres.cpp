@@ -19,12 +19,12 @@ namespace {
 constexpr std::uint32_t at_a_time = 8;
 
 /// start + Σ of(k), first <= k < end, in the order of k; loads do not wait for sums.
-template <class Number, class Of>
+template <std::uint32_t many = at_a_time, class Number, class Of>
 TASKDAG_TASK Number sum_of(Number start, std::size_t first, std::size_t end, const Of& of) {
   Number sum = start;
   std::size_t k = first;
-  for (; k + at_a_time <= end; k += at_a_time) {
-    for (std::size_t e = 0; e < at_a_time; ++e) sum += of(k + e);
+  for (; k + many <= end; k += many) {
+    for (std::size_t e = 0; e < many; ++e) sum += of(k + e);
   }
   for (; k < end; ++k) sum += of(k);
   return sum;
@@ -67,6 +67,8 @@ struct Gmres {
     std::uint32_t step;     ///< modified Gram–Schmidt: the vector of the basis whose turn it is
     double inverse;         ///< of the norm of w
     double first_norm;      ///< of the cycle
+    Number rhs;             ///< of the small system: its last element so far
+    Number diagonal;        ///< of the new column, by the rotations of those before
   };
 
   struct Data {
@@ -74,9 +76,9 @@ struct Gmres {
     System system;
     engine::LoopCondition branch[3];  ///< a cycle is over; Gram–Schmidt is not; the cycle goes on
     Scalars* scalars;
-    Number* w;           ///< the next vector of the basis times its norm
-    Number* u;           ///< a product
-    Number* z;           ///< M⁻¹ w or R⁻¹ w, where it is a call on the right
+    Number* w;  ///< the next vector of the basis times its norm
+    Number* u;  ///< a product
+    Number* z;  ///< M⁻¹ w or R⁻¹ w, where it is a call on the right; M⁻¹ u or L⁻¹ u, where one is on the left
     Number* basis;       ///< `restart` vectors, `stride` apart
     Number* directions;  ///< flexible with a call: M⁻¹ of each
     std::size_t stride;
@@ -94,12 +96,13 @@ struct Gmres {
     bool left;   ///< M⁻¹, or L⁻¹ of the symmetric side, after the product
     bool right;  ///< M⁻¹ or R⁻¹ before it
     bool modified;
+    int at_once;  ///< iterations from one look at branch[2] to the next
     KrylovRefinement refinement;
     KrylovNorm norm;
 
     [[nodiscard]] TASKDAG_TASK bool apart() const { return !system.fused(); }
     /// What Gram–Schmidt begins with.
-    [[nodiscard]] TASKDAG_TASK const Number* image() const { return apart() && left ? w : u; }
+    [[nodiscard]] TASKDAG_TASK const Number* image() const { return apart() && left ? z : u; }
     /// What is applied on the left and on the right.
     [[nodiscard]] TASKDAG_TASK Part left_part() const { return right ? Part::left : Part::whole; }
     [[nodiscard]] TASKDAG_TASK Part right_part() const { return left ? Part::right : Part::whole; }
@@ -123,8 +126,8 @@ struct Gmres {
     else
       return fma(cosine, below, -(sine * above));
   }
-  /// Applies the rotations of the columns before to column j.
-  TASKDAG_TASK static void rotate(const Data& d, std::uint32_t j) {
+  /// Applies the rotations of the columns before to column j. Returns its last element.
+  TASKDAG_TASK static Number rotate(const Data& d, std::uint32_t j) {
     Number* column = d.column(j);
     Number above = column[0];
     for (std::uint32_t first = 0; first < j; first += at_a_time) {
@@ -143,72 +146,79 @@ struct Gmres {
       }
     }
     column[j] = above;
+    return above;
   }
 
-  /// Column j is complete but for the norm of w: it is kept as it is, where that is asked for, and rotated.
-  TASKDAG_TASK static void prepare_column(const Data& d, std::uint32_t j) {
+  /// Column j is complete but for the norm of w: it is kept as it is, where that is asked for, and rotated. Returns its
+  /// diagonal.
+  TASKDAG_TASK static Number prepare_column(const Data& d, std::uint32_t j) {
     if (d.hessenberg != nullptr) {
       for (std::uint32_t k = 0; k <= j; ++k) d.kept(j)[k] = d.column(j)[k];
     }
-    rotate(d, j);
+    return rotate(d, j);
   }
 
   /// Whether w has so small a norm that the solution is in the space: the two methods differ in what a zero is.
-  TASKDAG_TASK static bool is_happy(const Data& d, double norm) {
-    const double ratio = norm / magnitude(d.rhs[d.scalars->columns]);
+  TASKDAG_TASK static bool is_happy(const Data& d, const Scalars& s, double norm) {
+    const double ratio = norm / magnitude(s.rhs);
     if (d.flexible) return !(norm > (d.happy_tolerance < ratio ? d.happy_tolerance : ratio));
     return norm < (ratio > d.happy_tolerance ? d.happy_tolerance : ratio);
   }
 
-  /// The rotation that takes the norm of w, below column j, away. Returns the norm of the residual; a negative number
-  /// where there is nothing to rotate.
-  TASKDAG_TASK static double rotate_norm_away(const Data& d, std::uint32_t j, double norm) {
-    Number& diagonal = d.column(j)[j];
-    const double length = sqrt(plus_square(norm * norm, diagonal));
+  /// The rotation that takes the norm of w, below the new column, away. Returns the norm of the residual; a negative
+  /// number where there is nothing to rotate.
+  TASKDAG_TASK static double rotate_norm_away(const Data& d, Scalars& s, double norm) {
+    const std::uint32_t j = s.columns;
+    const double length = sqrt(plus_square(norm * norm, s.diagonal));
     if (length == 0.0) return -1.0;
-    d.cosine[j] = diagonal / length;
-    d.sine[j] = norm / length;
-    d.rhs[j + 1] = -(d.sine[j] * d.rhs[j]);
-    d.rhs[j] = conjugate(d.cosine[j]) * d.rhs[j];
-    diagonal = upper_of(d.cosine[j], d.sine[j], diagonal, norm);
-    return magnitude(d.rhs[j + 1]);
+    const Number cosine = s.diagonal / length;
+    const double sine = norm / length;
+    d.cosine[j] = cosine;
+    d.sine[j] = sine;
+    d.rhs[j] = conjugate(cosine) * s.rhs;
+    s.rhs = -(sine * s.rhs);
+    d.rhs[j + 1] = s.rhs;
+    d.column(j)[j] = upper_of(cosine, sine, s.diagonal, norm);
+    return magnitude(s.rhs);
   }
 
   /// After the test, where the solution is in the space.
-  TASKDAG_TASK static void end_happily(const Data& d) {
-    const std::uint32_t last = d.scalars->columns - 1;
+  TASKDAG_TASK static void end_happily(const Data& d, Scalars& s, Control& c) {
     if (!d.flexible && d.norm == KrylovNorm::none) {
-      d.loop.end(KrylovReason::happy_breakdown);
-    } else if (!d.loop.ended()) {
-      d.loop.end(KrylovReason::breakdown);
+      end_with(c, KrylovReason::happy_breakdown);
+    } else if (c.reason == 0) {
+      end_with(c, KrylovReason::breakdown);
     }
-    if (!d.flexible && is_zero(d.column(last)[last])) {
-      d.loop.end(KrylovReason::breakdown);
-      d.scalars->columns = 0;
+    if (!d.flexible && is_zero(s.diagonal)) {
+      end_with(c, KrylovReason::breakdown);
+      s.columns = 0;
     }
   }
 
   /// The new column is complete, and w has that norm.
-  TASKDAG_TASK static void take_column(const Data& d, double norm) {
-    Scalars& s = *d.scalars;
-    if (!is_finite(norm)) return d.loop.end(KrylovReason::not_a_number);
-    const bool happy = is_happy(d, norm);
+  TASKDAG_TASK static void take_column(const Data& d, Scalars& s, Control& c, double norm) {
+    if (!is_finite(norm)) return end_with(c, KrylovReason::not_a_number);
+    const bool happy = is_happy(d, s, norm);
     if (d.hessenberg != nullptr) d.kept(s.columns)[s.columns + 1] = norm;
-    const double residual = happy ? 0.0 : rotate_norm_away(d, s.columns, norm);
-    if (residual < 0.0) return d.loop.end(KrylovReason::breakdown_gmres);
+    const double residual = happy ? 0.0 : rotate_norm_away(d, s, norm);
+    if (residual < 0.0) return end_with(c, KrylovReason::breakdown_gmres);
     ++s.columns;
     s.step = 0;
     s.inverse = norm > 0.0 ? 1.0 / norm : 1.0;
-    ++d.loop.control->iterations;
-    d.loop.test(residual);
-    if (happy) end_happily(d);
+    ++c.iterations;
+    d.loop.take_norm(c, residual);
+    if (happy) end_happily(d, s, c);
   }
 
-  TASKDAG_TASK static void end_iteration(const Data& d, double norm) {
-    take_column(d, norm);
-    const bool full = d.scalars->columns == d.restart;
-    d.branch[0].set(!d.loop.ended() && full);
-    if (d.branch[2].word != nullptr) d.branch[2].set(*d.loop.again.word != 0 && !full);
+  /// s: as they are in memory but for what the caller has changed.
+  TASKDAG_TASK static void end_iteration(const Data& d, Scalars s, double norm) {
+    Control c = d.loop.read();
+    take_column(d, s, c, norm);
+    *d.scalars = s;
+    d.loop.write(c);
+    const bool full = s.columns == d.restart;
+    d.branch[0].set(c.reason == 0 && full);
+    if (d.branch[2].word != nullptr) d.branch[2].set(c.reason == 0 && c.iterations < c.pause_at && !full);
   }
 
   /// Whether the residual's norm is far from the one that the cycle before has ended with.
@@ -230,6 +240,7 @@ struct Gmres {
     if (restarted) --control.kept;
     s.first_norm = norm;
     s.inverse = norm > 0.0 ? 1.0 / norm : 1.0;
+    s.rhs = norm;
     d.rhs[0] = norm;
     d.loop.test(norm);
     // Also in KSPFGMRES' place, which would divide by it where there is no norm to be tested.
@@ -312,6 +323,7 @@ struct Gmres {
   struct Dots {
     static constexpr const char* name = "gmres dot products";
     static constexpr int sums = static_cast<int>(at_a_time) * parts;
+    static constexpr int blocks_of_a_multiprocessor = 4 / parts;
     static constexpr std::size_t width = parts;
     Data d;
     const Number* of;
@@ -395,6 +407,7 @@ struct Gmres {
   struct Subtract {
     static constexpr const char* name = "gmres subtract";
     static constexpr int sums = 1;
+    static constexpr int blocks_of_a_multiprocessor = 4;
     Data d;
     const Number* from;
     bool last;
@@ -436,16 +449,17 @@ struct Gmres {
       const std::uint32_t columns = d.scalars->columns;
       return {from, d.w, d.basis, d.coefficient, d.stride, d.modified ? columns : 0, columns + 1};
     }
-    TASKDAG_TASK void before(std::uint32_t first, std::uint32_t /*stride*/) const {
-      if (first == 0 && last) prepare_column(d, d.scalars->columns);
+    TASKDAG_TASK void aside() const {
+      if (last) d.scalars->diagonal = prepare_column(d, d.scalars->columns);
     }
     TASKDAG_TASK void finish(const double* sum) const {
       if (!last && d.refinement == KrylovRefinement::always) return;
       const bool again = !last && has_cancelled(sum[0]);
       if (!last) d.branch[1].set(again);
       if (again) return;
-      if (!last) prepare_column(d, d.scalars->columns);
-      end_iteration(d, sqrt(sum[0]));
+      Scalars s = *d.scalars;
+      if (!last) s.diagonal = prepare_column(d, s.columns);
+      end_iteration(d, s, sqrt(sum[0]));
     }
     /// Whether w has less than what has been taken from it.
     [[nodiscard]] TASKDAG_TASK bool has_cancelled(double left) const {
@@ -570,15 +584,19 @@ struct Gmres {
         precondition(flow, d.system, calls, reals(d.w), reals(d.z), d.right_part());
       }
       multiply(flow, d.system, BasisProduct{d});
-      if (d.left && d.apart()) precondition(flow, d.system, calls, reals(d.u), reals(d.w), d.left_part());
+      if (d.left && d.apart()) precondition(flow, d.system, calls, reals(d.u), reals(d.z), d.left_part());
       orthogonalise(flow, d);
     }
   };
+
+  static constexpr int turns_at_once = 5;
+  static constexpr int calls_at_once = 2;
 
   static Data prepare(Workspace& work, const LoopInput& input) {
     const KrylovOptions& options = input.options;
     check_options(options);
     Data d{};
+    d.at_once = 1;
     d.system = input.system;
     d.norm = options.norm;
     d.restart = static_cast<std::uint32_t>(options.restart);
@@ -603,14 +621,29 @@ struct Gmres {
     if (d.left) precondition(flow, d.system, calls, reals(d.u), reals(d.w), d.left_part());
     flow.stage(FirstNorm{d}, elements_of<Number>(d.system));
   }
-  /// An iteration, and where nothing branches inside of it the rest of its cycle: then the host's or the graph's look
-  /// at what comes next is one an iteration, not two.
+  /// Iterations of a cycle between two looks whether it goes on.
+  template <class Flow>
+  struct Stretch {
+    const Iteration<Flow>& iteration;
+    TASKDAG_ENGINE_ANY_SIDE
+    TASKDAG_TASK void operator()() const {
+      iteration();
+      for (int k = 1; k < iteration.d.at_once; ++k) iteration.flow.guard(iteration.d.branch[2], iteration);
+    }
+  };
+  /// An iteration, and where nothing branches inside of it the rest of its cycle: the host's or the graph's look at
+  /// what comes next takes as long as two stages.
   TASKDAG_ENGINE_ANY_SIDE
   template <class Flow>
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     const Iteration<Flow> iteration{flow, d, calls};
-    iteration();
-    if (d.branch[2].word != nullptr) flow.repeat(d.branch[2], iteration);
+    if (d.branch[2].word != nullptr) {
+      const Stretch<Flow> stretch{iteration};
+      stretch();
+      flow.repeat(d.branch[2], stretch);
+    } else {
+      iteration();
+    }
     flow.when(d.branch[0], Restart<Flow>{flow, d, calls});
   }
   template <class Flow>
@@ -643,11 +676,10 @@ struct Gmres {
   static int half(const Data& d) { return static_cast<int>((d.restart + 1) / 2); }
 
   static void make_vectors(Workspace& work, Data& d) {
-    const bool calls = d.right && d.apart();
     d.stride = work.stride() / parts;
     d.basis = numbers<Number>(work.vectors(d.restart));
-    if (calls && d.flexible) d.directions = numbers<Number>(work.vectors(d.restart));
-    if (calls) d.z = numbers<Number>(work.vector());
+    if (d.apart() && d.right && d.flexible) d.directions = numbers<Number>(work.vectors(d.restart));
+    if (d.apart()) d.z = numbers<Number>(work.vector());
     d.w = numbers<Number>(work.vector());
     d.u = numbers<Number>(work.vector());
   }

@@ -118,20 +118,54 @@ __device__ inline void run_tile_of_slices(const S& stage, std::uint32_t first, s
   });
 }
 
-/// Lane 0 gets the sums of its warp.
+/// How the sums of a warp are added up. At first each lane has all of them, of its tasks. As long as there is an even
+/// number, one half of the lanes goes on with one half of the sums and gives the others away, which is as many
+/// shuffles less; then all lanes add up what they have. Each sum is that of the same tree of lanes.
 template <int width>
-__device__ inline void add_up_warp(double* sum) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    for (int k = 0; k < width; ++k) sum[k] += __shfl_down_sync(0xFFFFFFFFU, sum[k], offset);
+struct WarpSums {
+  static constexpr int halvings = [] {
+    int count = 0;
+    for (int left = width; left % 2 == 0 && count < 5; left /= 2) ++count;
+    return count;
+  }();
+  static constexpr int of_lane = width >> halvings;   ///< consecutive sums, which a lane has in the end
+  static constexpr unsigned lanes = 32U >> halvings;  ///< that have the same
+
+  /// The first one that this lane has.
+  __device__ static int first(unsigned lane) {
+    int first = 0;
+    int half = width / 2;
+    unsigned bit = 16U;
+    for (int k = 0; k < halvings; ++k, half /= 2, bit /= 2U) first += (lane & bit) != 0 ? half : 0;
+    return first;
   }
-}
+  template <int left = width, int offset = 16>
+  __device__ static void add_up(double* sum) {
+    if constexpr (offset > 0) {
+      if constexpr (left % 2 == 0) {
+        const bool upper = (threadIdx.x & static_cast<unsigned>(offset)) != 0;
+        for (int k = 0; k < left / 2; ++k) {
+          const double given = upper ? sum[k] : sum[k + left / 2];
+          sum[k] = (upper ? sum[k + left / 2] : sum[k]) + __shfl_xor_sync(0xFFFFFFFFU, given, offset);
+        }
+        add_up<left / 2, offset / 2>(sum);
+      } else {
+        for (int k = 0; k < left; ++k) sum[k] += __shfl_xor_sync(0xFFFFFFFFU, sum[k], offset);
+        add_up<left, offset / 2>(sum);
+      }
+    }
+  }
+};
 
 /// Puts the sums of a warp to `warps`, [warp][k].
 template <int width>
 __device__ inline void put_warp(double* sum, double* warps, int warp) {
-  add_up_warp<width>(sum);
-  if ((threadIdx.x & 31U) != 0) return;
-  for (int k = 0; k < width; ++k) warps[warp * width + k] = sum[k];
+  using Sums = WarpSums<width>;
+  const unsigned lane = threadIdx.x % 32U;
+  Sums::add_up(sum);
+  if (lane % Sums::lanes != 0) return;
+  const int first = Sums::first(lane);
+  for (int k = 0; k < Sums::of_lane; ++k) warps[warp * width + first + k] = sum[k];
 }
 /// The sum of a tile from those of its warps.
 template <int width>
@@ -141,34 +175,41 @@ __device__ inline double add_up_tile(const double* warps, int k) {
   return total;
 }
 
-/// Puts the sums of this block's tile to `tiles`, [k][tile].
+/// Puts the sums of this block, which are those of a tile, to `tiles`, [k][tile].
 template <int width>
-__device__ inline void put_tile(double* sum, double* warps, double* tiles, std::uint32_t count) {
+__device__ inline void put_tile(double* sum, double* warps, std::uint32_t tile, double* tiles, std::uint32_t count) {
   const auto thread = static_cast<int>(threadIdx.x);
   put_warp<width>(sum, warps, thread / 32);
   __syncthreads();
-  if (thread < width)
-    tiles[static_cast<std::uint32_t>(thread) * count + blockIdx.x] = add_up_tile<width>(warps, thread);
+  if (thread < width) tiles[static_cast<std::uint32_t>(thread) * count + tile] = add_up_tile<width>(warps, thread);
 }
-/// Whether this block is the last one of so many to come here. It sees what all others have written before.
+/// Whether this block is the last one of so many to come here. It sees what all others have written before: a fence of
+/// one thread orders what the barrier before it has made known to that thread, of all threads of its block.
 __device__ inline bool arrives_last(std::uint32_t* arrivals, std::uint32_t blocks) {
   __shared__ bool last;
-  __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(arrivals, 1U) + 1U == blocks;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(arrivals, 1U) + 1U == blocks;
+    __threadfence();
+  }
   __syncthreads();
-  if (last) __threadfence();
   return last;
 }
-/// Thread 0 gets the sums of all tiles.
+/// Puts the sums of all tiles to `warps`, as those of one.
 template <int width>
-__device__ inline void add_up_tiles(const double* tiles, std::uint32_t count, double* warps, double* total) {
+__device__ inline void gather_tiles(const double* tiles, std::uint32_t count, double* warps) {
   double sum[width] = {};
   for (std::uint32_t tile = threadIdx.x; tile < count; tile += LoopShape::threads) {
     for (int k = 0; k < width; ++k) sum[k] += tiles[static_cast<std::uint32_t>(k) * count + tile];
   }
   put_warp<width>(sum, warps, static_cast<int>(threadIdx.x / 32U));
   __syncthreads();
+}
+/// Thread 0 gets the sums of all tiles.
+template <int width>
+__device__ inline void add_up_tiles(const double* tiles, std::uint32_t count, double* warps, double* total) {
+  gather_tiles<width>(tiles, count, warps);
   if (threadIdx.x != 0) return;
   for (int k = 0; k < width; ++k) total[k] = add_up_tile<width>(warps, k);
 }
@@ -205,14 +246,11 @@ __device__ inline void end_sums(RankLinks& links) {
   if (threadIdx.x == 0) links.sum_set = 1U - links.sum_set;
 }
 
+/// most: where the stage does not say.
 template <class S>
-constexpr int blocks_of_stage() {
-  if constexpr (requires { S::blocks_of_a_multiprocessor; }) {
-    return S::blocks_of_a_multiprocessor < LoopShape::blocks_of_a_multiprocessor
-               ? S::blocks_of_a_multiprocessor
-               : LoopShape::blocks_of_a_multiprocessor;
-  }
-  return LoopShape::blocks_of_a_multiprocessor;
+constexpr int blocks_of_stage(int most = LoopShape::blocks_of_a_multiprocessor) {
+  if constexpr (requires { S::blocks_of_a_multiprocessor; }) most = S::blocks_of_a_multiprocessor;
+  return most < LoopShape::blocks_of_a_multiprocessor ? most : LoopShape::blocks_of_a_multiprocessor;
 }
 
 template <class S>
@@ -222,7 +260,15 @@ __device__ inline void run_before(const S& stage) {
   if (blockIdx.x < tiles) stage.before(blockIdx.x * LoopShape::threads + threadIdx.x, tiles * LoopShape::threads);
 }
 
-/// A tile is a thread block. The last block to end its tile adds up all tiles and finishes the stage. Threads hide the
+template <class S>
+__device__ inline void run_aside(const S& stage) {
+  if constexpr (stage_has_aside<S>) {
+    if (threadIdx.x == 0) stage.aside();
+  }
+}
+
+/// A tile is a thread block. Before the first one is a block for what is done aside, so that it takes no tile longer.
+/// The last block to end its part adds up all tiles and finishes the stage. Threads hide the
 /// latency of memory, so there are as many as a multiprocessor can have: finish(), which is one worker's, must not cost
 /// them registers. again: nothing is done where it is 0; null: the stage is done.
 template <class S>
@@ -231,12 +277,17 @@ __global__ void __launch_bounds__(LoopShape::threads, blocks_of_stage<S>())
                  const std::uint32_t* again) {
   if (again != nullptr && *again == 0) return;  // all blocks see the same: finish() comes after all of them
   constexpr int width = stage_width<S>;
-  double sum[width] = {};
   if constexpr (stage_begins_before<S>) run_before(stage);
-  run_tile(stage, shape, blockIdx.x, static_cast<int>(threadIdx.x), sum);
+  __shared__ double warps[LoopShape::warps * width];
+  if (stage_has_aside<S> && blockIdx.x == 0) {
+    run_aside(stage);
+  } else {
+    const std::uint32_t tile = blockIdx.x - (stage_has_aside<S> ? 1U : 0U);
+    double sum[width] = {};
+    run_tile(stage, shape, tile, static_cast<int>(threadIdx.x), sum);
+    if constexpr (stage_sums<S>() > 0) put_tile<width>(sum, warps, tile, scratch.tiles, shape.tiles);
+  }
   if constexpr (stage_finishes<S>) {
-    __shared__ double warps[LoopShape::warps * width];
-    if constexpr (stage_sums<S>() > 0) put_tile<width>(sum, warps, scratch.tiles, shape.tiles);
     if (!arrives_last(scratch.arrivals, gridDim.x)) return;
     double total[width] = {};
     if constexpr (stage_sums<S>() > 0) {
@@ -277,9 +328,9 @@ __device__ inline void finish_slices(const S& stage, std::uint32_t first, std::u
                                      const LoopScratch& scratch, double* warps) {
   __shared__ double totals[LoopShape::warps][width];
   for (std::uint32_t slice = first; slice < end && stage_sums<S>() > 0; ++slice) {
-    double total[width] = {};
-    add_up_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps, total);
-    for (int k = 0; k < width && threadIdx.x == 0; ++k) totals[slice - first][k] = total[k];
+    gather_tiles<width>(scratch.tiles + std::size_t{slice} * width * shape.tiles, shape.tiles, warps);
+    const auto k = static_cast<int>(threadIdx.x);
+    if (k < width) totals[slice - first][k] = add_up_tile<width>(warps, k);
     __syncthreads();
   }
   const std::uint32_t mine = first + threadIdx.x / 32U;
@@ -294,7 +345,7 @@ inline constexpr std::uint32_t slices_together = stage_has_parts<StageSlice<S>> 
 /// The same with slices, in runs that the blocks of a tile share out: block y of them has runs y, y + gridDim.y, … Who
 /// comes last of the blocks with one y finishes their slices; with ranks, who comes last of all.
 template <class S>
-__global__ void __launch_bounds__(LoopShape::threads)
+__global__ void __launch_bounds__(LoopShape::threads, blocks_of_stage<S>(1))
     sliced_stage_kernel(const __grid_constant__ S stage, const LoopShape shape, const LoopScratch scratch,
                         const std::uint32_t* again) {
   if (again != nullptr && *again == 0) return;
@@ -314,7 +365,8 @@ __global__ void __launch_bounds__(LoopShape::threads)
 #pragma unroll 1
       for (std::uint32_t k = 0; k < together; ++k) {
         if ((at_work >> k & 1U) == 0U) continue;
-        put_tile<width>(sum[k], warps, scratch.tiles + std::size_t{first + k} * width * shape.tiles, shape.tiles);
+        put_tile<width>(sum[k], warps, blockIdx.x, scratch.tiles + std::size_t{first + k} * width * shape.tiles,
+                        shape.tiles);
         __syncthreads();
       }
     }
@@ -389,7 +441,8 @@ class StreamFlow {
     } else {
       LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
       if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
-      detail::stage_kernel<S><<<shape.tiles, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+      const std::uint32_t blocks = shape.tiles + (stage_has_aside<S> ? 1U : 0U);
+      detail::stage_kernel<S><<<blocks, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
     }
     detail::check(cudaGetLastError(), S::name);
     end_span(S::name, tasks);
@@ -409,6 +462,13 @@ class StreamFlow {
       run(body);
     }
     begin_span();
+  }
+  /// Its stages look at the condition's word by themselves.
+  template <class Body>
+  void guard(const LoopCondition& condition, const Body& body) {
+    const std::uint32_t* const outside = std::exchange(again_, condition.word);
+    body();
+    again_ = outside;
   }
   template <class Body>
   void repeat(const LoopCondition& condition, const Body& body) {
@@ -541,6 +601,10 @@ class BlockFlow {
     if (*condition.word != 0) body();
   }
   template <class Body>
+  __device__ void guard(const LoopCondition& condition, const Body& body) {
+    when(condition, body);
+  }
+  template <class Body>
   __device__ void repeat(const LoopCondition& condition, const Body& body) {
     while (*condition.word != 0) body();
   }
@@ -601,6 +665,7 @@ class BlockFlow {
       __syncthreads();
     }
     if (threadIdx.x != 0) return;
+    if constexpr (stage_has_aside<S>) stage.aside();
     double total[width] = {};
     for (int k = 0; k < width; ++k) total[k] = stage_sums<S>() > 0 ? detail::add_up_tile<width>(total_of_warp, k) : 0.0;
     stage.finish(total);

@@ -85,6 +85,10 @@ class HostFlow {
     if (*condition.word != 0) body();
   }
   template <class Body>
+  void guard(const LoopCondition& condition, const Body& body) {
+    when(condition, body);
+  }
+  template <class Body>
   void repeat(const LoopCondition& condition, const Body& body) {
     while (*condition.word != 0) body();
   }
@@ -111,6 +115,9 @@ class HostFlow {
   void add_up(const S& stage, int thread, std::uint32_t tasks, double* sums) const {
     if constexpr (stage_begins_before<S>)
       stage.before(static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(sums_.size()));
+    if constexpr (stage_has_aside<S>) {
+      if (thread == 0) stage.aside();
+    }
     std::fill_n(sums, stage_width<S>, 0.0);
     run_tasks<stage_width<S>>(worker_of(stage), end_of(thread - 1, tasks), end_of(thread, tasks), sums);
   }

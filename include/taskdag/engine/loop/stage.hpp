@@ -7,8 +7,10 @@
 /// stages read, and decide whether the loop goes on. The next stage begins after that. What is no stage but the
 /// launches of another object is a *call*, a function of a stream whose type has a name, too. What comes next may
 /// depend on a condition that a stage before has set: flow.when() does something once or not, flow.repeat() as long as
-/// its own stages say so. A method writes down its stages once, as a template over the *flow* that runs them: a CUDA
-/// stream or the graph captured from it, one thread block, host threads (cuda.cuh, host.hpp).
+/// its own stages say so. flow.guard() is flow.when() for little that is mostly done: on CUDA neither host nor graph
+/// look whether it is to be done, its stages do nothing where it is not, and its calls are made all the same. A method
+/// writes down its stages once, as a template over the *flow* that runs them: a CUDA stream or the graph captured from
+/// it, one thread block, host threads (cuda.cuh, host.hpp).
 ///
 /// | in the type of a stage                        | meaning; what holds where it is missing               |
 /// |-----------------------------------------------|-------------------------------------------------------|
@@ -22,8 +24,10 @@
 /// | void execute(task, double part, double* sum)  | the same with parts: `part` is the sum of them        |
 /// | void finish(const double* sum) const          | after all tasks, by one worker; nothing               |
 /// | void before(first, stride) const              | beside the tasks, pieces `first`, first + stride, …   |
-/// |                                               | of what other ranks or finish() wait for; waits for   |
-/// |                                               | none itself; nothing                                  |
+/// |                                               | of what other ranks wait for; waits for none itself;  |
+/// |                                               | nothing                                               |
+/// | void aside() const                            | beside the tasks, by one worker, what finish() needs; |
+/// |                                               | nothing. Not with slices                              |
 /// | auto worker() const                           | has part() and execute() in place of the stage's, and |
 /// |                                               | what it reads once for all of its tasks               |
 /// | void execute_run(task, count, double* sum)    | in a worker's type: consecutive tasks, on host        |
@@ -115,6 +119,10 @@ inline constexpr bool stage_finishes = requires(const S& stage, const double* su
 template <class S>
 inline constexpr bool stage_begins_before = requires(const S& stage) {
   stage.before(std::uint32_t{}, std::uint32_t{});
+};
+template <class S>
+inline constexpr bool stage_has_aside = requires(const S& stage) {
+  stage.aside();
 };
 template <class S>
 inline constexpr bool stage_has_slices = requires(const S& stage) {
