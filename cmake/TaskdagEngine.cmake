@@ -59,12 +59,25 @@ function(taskdag_programs_together out target)
   set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
-# taskdag_device_link(LIBRARY): a shared library that holds objects of engine programs. Their device code is linked inside
-# it, so that its users need no CUDA and no device link of their own.
+# taskdag_device_link(LIBRARY OBJECT...): a shared library that holds these objects, some of engine programs. Their device
+# code is linked inside it, so that its users need no CUDA and no device link of their own; each object's by itself, since
+# CUDA loads what has been linked together as a whole, some milliseconds of a process' first solve.
 function(taskdag_device_link library)
-  if(TASKDAG_DEVICE_LINK)
-    set_target_properties(${library} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON CUDA_RUNTIME_LIBRARY Static)
+  if(NOT TASKDAG_DEVICE_LINK)
+    return()
   endif()
+  set(linked "${CMAKE_CURRENT_BINARY_DIR}/${library}_device_$<CONFIG>.o")
+  set(list "${CMAKE_CURRENT_BINARY_DIR}/${library}_device_$<CONFIG>.txt")
+  file(GENERATE OUTPUT "${list}" CONTENT "$<JOIN:${ARGN},\n>\n")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/device_link.cmake")
+  add_custom_command(OUTPUT "${linked}" VERBATIM COMMENT "Linking device code of ${library}, object by object"
+    COMMAND "${CMAKE_COMMAND}" "-DNVCC=${CMAKE_CUDA_COMPILER}" "-DHOST_COMPILER=${CMAKE_CUDA_HOST_COMPILER}"
+      "-DARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}" "-DFLAGS=${CMAKE_CUDA_FLAGS} $<$<CONFIG:Debug>:-G>"
+      "-DLINKER=${CMAKE_LINKER}" "-DNM=${CMAKE_NM}" "-DOBJECTS=${list}" "-DOUTPUT=${linked}" -P "${script}"
+    DEPENDS ${ARGN} "${list}" "${script}")
+  target_sources(${library} PRIVATE "${linked}")
+  set_source_files_properties("${linked}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set_target_properties(${library} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF CUDA_RUNTIME_LIBRARY Static)
 endfunction()
 
 # taskdag_exports(LIBRARY MAP): what a shared library exports is restricted by cmake/MAP.
