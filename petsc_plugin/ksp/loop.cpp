@@ -364,6 +364,9 @@ PetscErrorCode KspLoop::construct(KSP ksp, const Plan& plan, const Next& next) {
         krylov_.emplace(place_->context, own_.view(), map_.get(), plan.options, ranks, stream);
       else
         krylov_.emplace(place_->context, own_.view(), map_.get(), plan.options, stream);
+      const KrylovInfo info = krylov_->info();
+      captures_ = info.form == KrylovForm::graph;
+      applications_ = info.applications;
     } catch (const Unsupported& error) {
       refused_.set(error.what());
     } catch (const InvalidInput& error) {
@@ -491,10 +494,10 @@ PetscErrorCode KspLoop::run_with_change(KSP ksp, const Plan& plan) {
   const bool guess = ksp->guess_zero == PETSC_FALSE;
   PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
     static_cast<void>(krylov_->begin(b, x, guess, plan.tolerances, stream));
-    outcome_ = krylov_->go_on(use_.replays / krylov_->info().applications, stream);
+    outcome_ = krylov_->go_on(use_.replays / applications_, stream);
   }));
   if (outcome_.reason == KrylovReason::iterating) {
-    told_replays_ = applications();
+    told_replays_ = outcome_.iterations * applications_;
     PetscCall(prepare_for_arrays(ksp->pc, told_replays_, &use_));
     if (std::exchange(parts_.launches, use_.launches) != use_.launches) krylov_->capture_anew();
   }
@@ -575,14 +578,13 @@ PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan, boo
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
   told_replays_ = 0;
-  const bool changes = ranks_.count() == 1 && form_ == PcForm::map && plan.trace_file.empty() &&
-                       use_.replays / krylov_->info().applications < plan.tolerances.iterations &&
-                       krylov_->info().form == KrylovForm::graph;
+  const bool changes = ranks_.count() == 1 && form_ == PcForm::map && captures_ && plan.trace_file.empty() &&
+                       use_.replays / applications_ < plan.tolerances.iterations;
   PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan)
                        : changes          ? run_with_change(ksp, plan)
                                           : run_whole(ksp, plan);
   if (traced && static_cast<int>(ran) == 0) ran = write_trace(plan);
-  if (form_ == PcForm::map && krylov_) replays_ = applications() - told_replays_;
+  if (form_ == PcForm::map) replays_ = outcome_.iterations * applications_ - told_replays_;
   if (static_cast<int>(ran) == 0)
     PetscCall(conclude(ksp, method, plan, ksp->vec_sol));
   else
@@ -665,7 +667,7 @@ PetscErrorCode KspLoop::solve_columns(KSP ksp, const Method& method, const Plan&
   replays_ = 0;
   for (const KrylovOutcome& one : outcomes) {
     iterations += one.iterations;
-    if (form_ == PcForm::map) replays_ = std::max(replays_, one.iterations * krylov_->info().applications);
+    if (form_ == PcForm::map) replays_ = std::max(replays_, one.iterations * applications_);
   }
   if (static_cast<int>(ran) == 0) PetscCall(tell_of_columns(ksp, method, plan, x, first, &outcomes));
   PetscInt columns = 0;

@@ -118,8 +118,6 @@ class KspLoop {
   PetscErrorCode with_vectors(KSP ksp, const Work& work);
   [[nodiscard]] bool on_cuda() const { return place_->context.backend() == Backend::cuda; }
   [[nodiscard]] PetscInt rows() const { return own_.source.rows(); }
-  /// Of the preconditioner, in the solve under way.
-  [[nodiscard]] std::int64_t applications() const { return outcome_.iterations * krylov_->info().applications; }
 
   CommRanks ranks_;
   Operand own_;    ///< entries in the rank's own columns, all where there is one rank
@@ -133,7 +131,9 @@ class KspLoop {
   PcDiagonal diagonal_;
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
-  Reason refused_;  ///< by the library: there is no loop of these parts and options
+  bool captures_ = false;  ///< the preconditioner, into a graph
+  int applications_ = 1;   ///< of it, in an iteration
+  Reason refused_;         ///< by the library: there is no loop of these parts and options
   Parts parts_;
   KrylovOptions options_;
   NullSpace null_space_;  ///< of the loop
