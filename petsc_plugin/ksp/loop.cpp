@@ -471,40 +471,46 @@ PetscErrorCode KspLoop::tell_between(KSP ksp, const Plan& plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Iterations after which the preconditioner may have a faster form: the solve is to go on with that.
+std::int64_t KspLoop::change_after() const {
+  const bool may = ranks_.count() == 1 && form_ == PcForm::map && captures_;
+  return may ? use_.replays / applications_ : ArrayUse{}.replays;
+}
+
+PetscErrorCode KspLoop::change_form(KSP ksp) {
+  PetscFunctionBegin;
+  told_replays_ = outcome_.iterations * applications_;
+  PetscCall(prepare_for_arrays(ksp->pc, told_replays_, &use_));
+  if (std::exchange(parts_.launches, use_.launches) != use_.launches) krylov_->capture_anew();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Other ranks may do it in one piece, and have a call of with_vectors() then. One rank alone changes its
+/// preconditioner.
 PetscErrorCode KspLoop::run_whole(KSP ksp, const Plan& plan) {
   PetscFunctionBegin;
   const bool guess = ksp->guess_zero == PETSC_FALSE;
+  const std::int64_t limit = plan.tolerances.iterations;
+  const std::int64_t first = std::min(change_after(), limit);
+  const bool traced = !plan.trace_file.empty();
+  const bool changes = first < limit;
   PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
-    if (plan.trace_file.empty()) {
+    if (!traced && !changes) {
       outcome_ = krylov_->solve(b, x, guess, plan.tolerances, stream);
       return;
     }
     static_cast<void>(krylov_->begin(b, x, guess, plan.tolerances, stream));
-    static_cast<void>(krylov_->trace_iteration(trace_, stream));
-    outcome_ = krylov_->go_on(plan.tolerances.iterations, stream);
-    krylov_->end(stream);
+    if (traced) static_cast<void>(krylov_->trace_iteration(trace_, stream));
+    outcome_ = krylov_->go_on(first - (traced ? 1 : 0), stream);
+    if (!changes) krylov_->end(stream);
   }));
-  PetscCall(tell(ksp, plan));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Where the preconditioner will have another form after so many applications, the solve goes on with that.
-PetscErrorCode KspLoop::run_with_change(KSP ksp, const Plan& plan) {
-  PetscFunctionBegin;
-  const bool guess = ksp->guess_zero == PETSC_FALSE;
-  PetscCall(with_vectors(ksp, [&](const double* b, double* x, Stream stream) {
-    static_cast<void>(krylov_->begin(b, x, guess, plan.tolerances, stream));
-    outcome_ = krylov_->go_on(use_.replays / applications_, stream);
-  }));
-  if (outcome_.reason == KrylovReason::iterating) {
-    told_replays_ = outcome_.iterations * applications_;
-    PetscCall(prepare_for_arrays(ksp->pc, told_replays_, &use_));
-    if (std::exchange(parts_.launches, use_.launches) != use_.launches) krylov_->capture_anew();
+  if (changes) {
+    if (outcome_.reason == KrylovReason::iterating) PetscCall(change_form(ksp));
+    PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) {
+      outcome_ = krylov_->go_on(limit, stream);
+      krylov_->end(stream);
+    }));
   }
-  PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) {
-    outcome_ = krylov_->go_on(plan.tolerances.iterations, stream);
-    krylov_->end(stream);
-  }));
   PetscCall(tell(ksp, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -516,7 +522,9 @@ PetscErrorCode KspLoop::run_by_iterations(KSP ksp, const Plan& plan) {
     outcome_ = krylov_->begin(b, x, guess, plan.tolerances, stream);
   }));
   PetscCall(tell_between(ksp, plan));
+  const std::int64_t change = change_after();
   while (outcome_.reason == KrylovReason::iterating && ksp->reason == KSP_CONVERGED_ITERATING) {
+    if (outcome_.iterations == change) PetscCall(change_form(ksp));
     const bool traced = outcome_.iterations == 0 && !plan.trace_file.empty();
     PetscCall(with_vectors(ksp, [&](const double*, double*, Stream stream) {
       outcome_ = traced ? krylov_->trace_iteration(trace_, stream) : krylov_->go_on(1, stream);
@@ -578,11 +586,7 @@ PetscErrorCode KspLoop::run(KSP ksp, const Method& method, const Plan& plan, boo
   ksp->its = 0;
   ksp->reason = KSP_CONVERGED_ITERATING;
   told_replays_ = 0;
-  const bool changes = ranks_.count() == 1 && form_ == PcForm::map && captures_ && plan.trace_file.empty() &&
-                       use_.replays / applications_ < plan.tolerances.iterations;
-  PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan)
-                       : changes          ? run_with_change(ksp, plan)
-                                          : run_whole(ksp, plan);
+  PetscErrorCode ran = plan.by_iterations ? run_by_iterations(ksp, plan) : run_whole(ksp, plan);
   if (traced && static_cast<int>(ran) == 0) ran = write_trace(plan);
   if (form_ == PcForm::map) replays_ = outcome_.iterations * applications_ - told_replays_;
   if (static_cast<int>(ran) == 0)

@@ -97,7 +97,8 @@ class KspLoop {
   PetscErrorCode run(KSP ksp, const Method& method, const Plan& plan, bool traced);
   PetscErrorCode run_whole(KSP ksp, const Plan& plan);
   PetscErrorCode run_by_iterations(KSP ksp, const Plan& plan);
-  PetscErrorCode run_with_change(KSP ksp, const Plan& plan);
+  [[nodiscard]] std::int64_t change_after() const;
+  PetscErrorCode change_form(KSP ksp);
   PetscErrorCode run_columns(const Plan& plan, bool guess, Mat b, Mat x, PetscInt first,
                              std::vector<KrylovOutcome>* outcomes);
   PetscErrorCode tell_of_columns(KSP ksp, const Method& method, const Plan& plan, Mat x, PetscInt first,
