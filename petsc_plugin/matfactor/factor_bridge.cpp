@@ -308,7 +308,8 @@ PetscErrorCode FactorBridge::prepare_replays(std::int64_t replays) {
 
 std::int64_t FactorBridge::replays() const {
   const FactorizationInfo& sizes = factorization_->info_without_levels();
-  if (sizes.one_block_limit == 0 || sizes.lower_schedule != SolveSchedule::one_block) return std::numeric_limits<std::int64_t>::max();
+  if (sizes.one_block_limit == 0 || sizes.lower_schedule != SolveSchedule::one_block)
+    return std::numeric_limits<std::int64_t>::max();
   return sizes.one_block_limit - sizes.one_block_applied;
 }
 
