@@ -39,6 +39,11 @@ TASKDAG_TASK inline void end_with(Control& control, KrylovReason reason) {
   control.reason = static_cast<std::int32_t>(reason);
 }
 
+/// Whether there is another iteration before the host has its turn.
+TASKDAG_TASK inline bool goes_on(const Control& control) {
+  return control.reason == 0 && control.iterations < control.pause_at;
+}
+
 /// Norms that are kept until the host fetches them.
 inline constexpr std::int64_t most_norms = 16384;
 
@@ -74,7 +79,7 @@ struct LoopState {
   /// By the stage that has tested the iteration.
   TASKDAG_TASK void write(const Control& changed) const {
     *control = changed;
-    again.set(changed.reason == 0 && changed.iterations < changed.pause_at);
+    again.set(goes_on(changed));
   }
   /// By a stage before that: the iteration goes on unless there is a reason.
   TASKDAG_TASK void write_within(const Control& changed) const {

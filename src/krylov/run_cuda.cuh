@@ -39,7 +39,7 @@ __global__ inline void resume_kernel(LoopState first, std::int64_t pause_at) {
   Control& c = *loop.control;
   c.pause_at = pause_at;
   c.kept = 0;
-  loop.again.set(c.reason == 0 && c.iterations < c.pause_at);
+  loop.again.set(goes_on(c));
 }
 /// Before an iteration of a graph's loop, where no stage says so: whether there is one, in any column.
 __global__ inline void look_kernel(std::uint32_t columns, const std::uint32_t* again, engine::LoopCondition any) {

@@ -85,7 +85,7 @@ class HostLoop final : public Loop {
     for (std::uint32_t c = 0; c < columns_.count; ++c) {
       Control& control = pages_[c].control;
       control.pause_at = pause_at;
-      again_[c] = control.reason == 0 && control.iterations < pause_at ? 1U : 0U;
+      again_[c] = goes_on(control) ? 1U : 0U;
     }
     const auto any = [&] { return std::find(again_, again_ + columns_.count, 1U) != again_ + columns_.count; };
     with_columns<Method>(flow, columns_, [&](auto& all) {

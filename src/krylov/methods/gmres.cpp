@@ -19,12 +19,12 @@ namespace {
 constexpr std::uint32_t at_a_time = 8;
 
 /// start + Σ of(k), first <= k < end, in the order of k; loads do not wait for sums.
-template <std::uint32_t many = at_a_time, class Number, class Of>
+template <class Number, class Of>
 TASKDAG_TASK Number sum_of(Number start, std::size_t first, std::size_t end, const Of& of) {
   Number sum = start;
   std::size_t k = first;
-  for (; k + many <= end; k += many) {
-    for (std::size_t e = 0; e < many; ++e) sum += of(k + e);
+  for (; k + at_a_time <= end; k += at_a_time) {
+    for (std::size_t e = 0; e < at_a_time; ++e) sum += of(k + e);
   }
   for (; k < end; ++k) sum += of(k);
   return sum;
@@ -218,7 +218,7 @@ struct Gmres {
     d.loop.write(c);
     const bool full = s.columns == d.restart;
     d.branch[0].set(c.reason == 0 && full);
-    if (d.branch[2].word != nullptr) d.branch[2].set(c.reason == 0 && c.iterations < c.pause_at && !full);
+    if (d.branch[2].word != nullptr) d.branch[2].set(goes_on(c) && !full);
   }
 
   /// Whether the residual's norm is far from the one that the cycle before has ended with.
