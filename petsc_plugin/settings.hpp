@@ -73,7 +73,7 @@ enum class MgType { gamg, mg, hmg };
 /// -taskdag_ksp: which solves by PETSc's Krylov methods run as a loop of ours.
 enum class KspUse {
   automatic,  ///< those with a preconditioner of ours
-  on,         ///< those, and such with a diagonal one of PETSc
+  on,         ///< those, and such with one of PETSc that divides by a diagonal or by blocks
   off,
 };
 

@@ -307,7 +307,7 @@ SETTINGS = [
             default="1000, on GPUs 16384"),
     Setting("-taskdag_ksp", switch("auto", "on", "off", alone="on"), "shared.ksp", ("ksp",), EXPERT,
             "Whether PETSc's Krylov methods of the same names run as loops of TaskDAG: where the preconditioner is TaskDAG's "
-            "(auto), never (off), also with PETSc's none, jacobi and pbjacobi (on, and without a value); looked at in each "
+            "(auto), never (off), also with PETSc's none, jacobi, pbjacobi and vpbjacobi (on, and without a value); looked at in each "
             "solve, without prefix", own="KspUse = KspUse::automatic"),
     Setting("-taskdag_ksp_trace", file(), "shared.ksp_trace", ("ksp",), EXPERT,
             "File for a record of the first iteration of each solve that is a loop of TaskDAG, its stages and the applications "

@@ -168,6 +168,8 @@ PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan, Vec like)
   PetscFunctionBegin;
   use_ = {};
   form_ = plan.pc;
+  stands_in_ = plan.pc == PcForm::map && !plan.pc_is_ours;
+  if (!stands_in_) PetscCall(blocks_.reset());
   PetscCall(own_application_of(ksp->pc, &own_application_));
   if (own_application_)
     PetscCall(own_application_->prepare_for_arrays(ksp->pc, &use_));
@@ -175,6 +177,8 @@ PetscErrorCode KspLoop::take_preconditioner(KSP ksp, const Plan& plan, Vec like)
     PetscCall(prepare_for_arrays(ksp->pc, std::exchange(replays_, 0), &use_));
   else if (plan.pc == PcForm::diagonal)
     PetscCall(diagonal_.find(ksp->pc, like, ksp->pc_side == PC_SYMMETRIC ? PCApplySymmetricLeft : PCApply));
+  else if (stands_in_)
+    PetscCall(PCSetUp(ksp->pc));  // as each of PETSc's applications begins
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,11 +195,11 @@ PetscErrorCode KspLoop::choose_place(KSP ksp, const Plan& plan, Reason* why_not)
     PetscCall(guarded([&] { place_ = *use_.backend; }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (plan.pc_is_ours && rows() > 0) {
+  if (plan.pc == PcForm::map && rows() > 0) {
     why_not->set("the preconditioner cannot be applied inside a loop, or has failed");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (plan.pc_is_ours) form_ = PcForm::none;
+  if (plan.pc == PcForm::map) form_ = PcForm::none;
   bool cuda = own_.source.on_device();
   if (rows() == 0) PetscCall(in_device_memory(ksp->vec_rhs, &cuda));
   BackendSettings settings;
@@ -265,6 +269,7 @@ PetscErrorCode KspLoop::collect_parts(KSP ksp, Next* next) const {
   PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(ksp->pc), &parts.pc));
   parts.form = form_;
   parts.own_application = own_application_ != nullptr;
+  parts.stands_in = stands_in_;
   parts.diagonal = next->diagonal;
   parts.launches = on_cuda() && form_ == PcForm::map ? use_.launches : 0;
   parts.threads = place_->context.threads();
@@ -284,6 +289,8 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next,
   own_.source.lend_complex(ComplexAs::pairs);
   PetscCall(own_.look_at(own, false, plan.options.block_size));
   if (outer) PetscCall(outer_.look_at(outer, true, 1));
+  if (stands_in_ && rows() > 0)
+    PetscCall(bring_blocks(ksp->pc, own_.source.on_device() ? Backend::cuda : Backend::host, &blocks_, &use_));
   PetscCall(choose_place(ksp, plan, why_not));
   if (!why_not->given()) check_place(why_not);
   if (!why_not->given() && plan.options.columns > 1 && on_cuda() && rows() > most_rows_of_columns_on_cuda)
@@ -325,6 +332,7 @@ std::unique_ptr<LinearMap> KspLoop::make_map(const double* diagonal) {
   if (form_ == PcForm::none) return nullptr;
   if (form_ == PcForm::diagonal) return std::make_unique<DiagonalMap>(diagonal);
   if (use_.backend && own_application_) return std::make_unique<OwnMap>(own_application_, use_.may_be_captured);
+  if (use_.backend && stands_in_) return std::make_unique<StandInMap>(blocks_, use_.may_be_captured);
   if (use_.backend) return std::make_unique<PcMap>(pc_, use_.may_be_captured);
   return std::make_unique<EmptyMap>();
 }
@@ -736,6 +744,7 @@ PetscErrorCode KspLoop::reset() {
   refused_ = {};
   PetscCall(pc_.reset());
   PetscCall(diagonal_.reset());
+  PetscCall(blocks_.reset());
   PetscCall(own_.reset());
   PetscCall(outer_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,6 +20,7 @@
 #include "pc/in_loop.hpp"
 #include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
+#include "pc/stand_in.hpp"
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/engine/report.hpp"
 #include "taskdag/krylov.hpp"
@@ -64,6 +65,7 @@ class KspLoop {
     PetscObjectId pc = 0;
     PcForm form = PcForm::none;
     bool own_application = false;
+    bool stands_in = false;
     const void* diagonal = nullptr;
     std::uint64_t launches = 0;  ///< ArrayUse::launches, where applications are captured
     int threads = 0;
@@ -130,6 +132,8 @@ class KspLoop {
   PcForm form_ = PcForm::none;                 ///< the same on all ranks
   Held<PC> pc_;                                ///< that of the loop
   PcDiagonal diagonal_;
+  bool stands_in_ = false;  ///< for a preconditioner of PETSc's that divides by blocks stand
+  StandIn blocks_;          ///< these of ours
   std::unique_ptr<LinearMap> map_;
   std::optional<Krylov> krylov_;
   bool captures_ = false;  ///< the preconditioner, into a graph

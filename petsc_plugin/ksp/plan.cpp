@@ -6,6 +6,7 @@
 #include "boundary.hpp"
 #include "ksp/ritz.hpp"
 #include "pc/in_loop.hpp"
+#include "pc/stand_in.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -74,14 +75,16 @@ PetscErrorCode check_pc(PC pc, bool petscs_pcs, Plan* plan, Reason* why_not) {
   PCFailedReason failed = PC_NOERROR;
   bool none = false;
   bool diagonal = false;
+  bool blocks = false;
   const char* const type = reinterpret_cast<PetscObject>(pc)->type_name;
   PetscCall(PCGetFailedReason(pc, &failed));
   PetscCall(is_ours(pc, &plan->pc_is_ours));
   PetscCall(is_simple(pc, &none, &diagonal));
+  PetscCall(divides_by_blocks(pc, &blocks));
   plan->pc = none ? PcForm::none : diagonal ? PcForm::diagonal : PcForm::map;
   if (failed != PC_NOERROR)
     why_not->set("the preconditioner has failed");
-  else if (!plan->pc_is_ours && !none && !diagonal)
+  else if (!plan->pc_is_ours && !none && !diagonal && !blocks)
     why_not->set("the preconditioner is PETSc's ", type);
   else if (!plan->pc_is_ours && !petscs_pcs)
     why_not->set("-taskdag_ksp on is for a preconditioner like PETSc's ", type);

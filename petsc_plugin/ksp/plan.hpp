@@ -33,7 +33,7 @@ struct Method {
 enum class PcForm {
   none,
   diagonal,  ///< elements found by an application to ones
-  map,       ///< of ours, on arrays
+  map,       ///< of ours, also in place of one of PETSc's that divides by blocks, on arrays
 };
 
 struct Plan {
@@ -52,7 +52,7 @@ struct Plan {
 /// Null: nothing. The operator's reference is the only one.
 PetscErrorCode null_space_of(KSP ksp, MatNullSpace* null_space);
 
-/// `petscs_pcs`: whether diagonal preconditioners of PETSc are taken.
+/// `petscs_pcs`: whether preconditioners of PETSc that divide by a diagonal or by blocks are taken.
 PetscErrorCode make_plan(KSP ksp, const Method& method, const SetterCalls& calls, bool petscs_pcs, Plan* plan,
                          Reason* why_not);
 

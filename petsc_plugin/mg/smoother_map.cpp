@@ -9,6 +9,7 @@
 #include "mat/arrays.hpp"
 #include "mg/gather.hpp"
 #include "mg/rank_matrix.hpp"
+#include "mg/sor_of_pc.hpp"
 #include "pc/pc_taskdag.hpp"
 #include "shared_error.hpp"
 
@@ -24,18 +25,6 @@ class OursMap final : public LinearMap {
 
  private:
   const Held<PC>& pc_;
-  bool may_be_captured_;
-};
-
-/// PETSc's SOR.
-class SorMap final : public LinearMap {
- public:
-  SorMap(SorOfPc& sor, bool may_be_captured) : sor_(sor), may_be_captured_(may_be_captured) {}
-  void apply(const double* x, double* y, Stream stream) override { sor_.apply(x, y, stream); }
-  [[nodiscard]] bool may_be_captured() const override { return may_be_captured_; }
-
- private:
-  SorOfPc& sor_;
   bool may_be_captured_;
 };
 
@@ -67,11 +56,18 @@ PetscErrorCode SmootherMap::find_kind(PC pc, Kind* kind) {
   bool none = false;
   bool diagonal = false;
   bool ours = false;
+  bool blocks = false;
   PetscBool sor = PETSC_FALSE;
   PetscCall(is_simple(pc, &none, &diagonal));
   PetscCall(is_taskdag(pc, &ours));
+  PetscCall(divides_by_blocks(pc, &blocks));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSOR, &sor));
-  *kind = none ? Kind::none : diagonal ? Kind::diagonal : ours ? Kind::ours : sor ? Kind::sor : Kind::other;
+  *kind = none       ? Kind::none
+          : diagonal ? Kind::diagonal
+          : ours     ? Kind::ours
+          : sor      ? Kind::sor
+          : blocks   ? Kind::blocks
+                     : Kind::other;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +105,7 @@ PetscErrorCode SmootherMap::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   if (kind == Kind::ours) PetscCall(prepare_for_arrays(pc, 0, &use));
   seen->diagonal = use.diagonal;
   seen->launches = use.launches;
-  if (kind == Kind::sor) PetscCall(SorOfPc::look_at(pc, &seen->sor, refuse));
+  if (kind == Kind::sor) PetscCall(look_at_sor(pc, &seen->sor, refuse));
   if (failed != PC_NOERROR) refuse("has failed");
   if (kind == Kind::other) refuse("is PETSc's ", reinterpret_cast<PetscObject>(pc)->type_name);
   if (kind == Kind::ours && map_over_ranks(pc)) refuse("is TaskDAG's over all ranks");
@@ -129,7 +125,7 @@ PetscErrorCode SmootherMap::bring(PC pc, const Context& context, bool whole, con
   if (kind == Kind::ours) PetscCall(share_error(comm, prepare_for_arrays(pc, 0, &use_)));
   if (use_.backend && !works_in(use_, context)) refuse("works on another backend than the cycle");
   if (kind == Kind::diagonal) PetscCall(bring_diagonal(context, whole));
-  if (kind == Kind::sor) PetscCall(bring_sor(context, refuse));
+  if (kind == Kind::sor || kind == Kind::blocks) PetscCall(bring_stand_in(kind, context, refuse));
   PetscCall(guarded(comm, [&] { take_map(kind, id); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,12 +140,12 @@ void SmootherMap::take_map(Kind kind, PetscObjectId pc) {
   of_ = pc;
   if (use_.diagonal)
     map_ = std::make_unique<DiagonalMap>(use_.diagonal);
-  else if ((kind == Kind::ours || kind == Kind::sor) && !use_.backend)
+  else if (kind != Kind::none && kind != Kind::diagonal && !use_.backend)
     map_ = std::make_unique<EmptyMap>();
   else if (kind == Kind::ours)
     map_ = std::make_unique<OursMap>(pc_, use_.may_be_captured);
-  else if (kind == Kind::sor)
-    map_ = std::make_unique<SorMap>(sor_, use_.may_be_captured);
+  else if (kind == Kind::sor || kind == Kind::blocks)
+    map_ = std::make_unique<StandInMap>(stand_in_, use_.may_be_captured);
 }
 
 PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
@@ -197,14 +193,19 @@ PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmootherMap::bring_sor(const Context& context, const Refusal& refuse) {
+PetscErrorCode SmootherMap::bring_stand_in(Kind kind, const Context& context, const Refusal& refuse) {
   PetscFunctionBegin;
   bool rows = true;
   PetscErrorCode brought = PETSC_SUCCESS;
+  PetscCall(PCSetUp(pc_));
   PetscCall(has_rows(pc_, &rows));
-  if (rows) brought = sor_.bring(pc_, context.backend(), &use_);
+  if (rows) {
+    const auto bring = kind == Kind::sor ? bring_sor : bring_blocks;
+    brought = bring(pc_, context.backend(), &stand_in_, &use_);
+  }
   PetscCall(share_error(pc_.comm(), brought));
-  if (rows && !use_.backend) refuse("cannot divide by a diagonal entry");
+  if (rows && !use_.backend)
+    refuse(kind == Kind::sor ? "cannot divide by a diagonal entry" : "cannot divide by a block");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,7 +230,7 @@ PetscErrorCode SmootherMap::reset() {
   }));
   use_ = {};
   PetscCall(diagonal_.reset());
-  PetscCall(sor_.reset());
+  PetscCall(stand_in_.reset());
   PetscCall(pc_.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

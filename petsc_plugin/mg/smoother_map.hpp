@@ -10,9 +10,10 @@
 #include "mat/held.hpp"
 #include "mat/state.hpp"
 #include "mg/level.hpp"
-#include "mg/sor_of_pc.hpp"
 #include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
+#include "pc/stand_in.hpp"
+#include "settings.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/engine/memory.hpp"
 #include "taskdag/krylov.hpp"
@@ -28,7 +29,7 @@ class SmootherMap {
     MatState matrix;                 ///< that the PC is made of
     const void* diagonal = nullptr;  ///< ArrayUse::diagonal and launches, of a PC of type taskdag
     std::uint64_t launches = 0;
-    SorOfPc::Seen sor;
+    SorSettings sor;
     bool operator==(const Seen&) const = default;
   };
 
@@ -48,12 +49,12 @@ class SmootherMap {
   PetscErrorCode reset();
 
  private:
-  enum class Kind { none, diagonal, ours, sor, other };
+  enum class Kind { none, diagonal, ours, sor, blocks, other };
 
   static PetscErrorCode find_kind(PC pc, Kind* kind);
   void take_map(Kind kind, PetscObjectId pc);
   PetscErrorCode bring_diagonal(const Context& context, bool whole);
-  PetscErrorCode bring_sor(const Context& context, const Refusal& refuse);
+  PetscErrorCode bring_stand_in(Kind kind, const Context& context, const Refusal& refuse);
   PetscErrorCode gather_diagonal(std::vector<double>* all) const;
   PetscErrorCode place_diagonal(const Context& context, const std::vector<double>* all);
   PetscErrorCode copy_diagonal(const Context& context, std::span<const double> from, const double** elements);
@@ -61,7 +62,7 @@ class SmootherMap {
   Held<PC> pc_;
   ArrayUse use_;
   PcDiagonal diagonal_;
-  SorOfPc sor_;
+  StandIn stand_in_;     ///< of PETSc's PC, where it is no diagonal
   engine::Memory copy_;  ///< of its elements, where they are not in the context's memory
   std::unique_ptr<LinearMap> map_;
   Kind kind_ = Kind::none;  ///< of the map

@@ -3,11 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "boundary.hpp"
 #include "mat/with_pattern.hpp"
 #include "matsor/mat_sor.hpp"
 #include "mg/rank_matrix.hpp"
-#include "pc/types.hpp"
 
 namespace taskdag::petsc {
 namespace {
@@ -51,7 +49,7 @@ PetscErrorCode read_sor(PC pc, SorSettings* settings, bool* known) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
+PetscErrorCode look_at_sor(PC pc, SorSettings* seen, const Refusal& refuse) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
   Mat own = nullptr;
@@ -73,39 +71,16 @@ PetscErrorCode SorOfPc::look_at(PC pc, Seen* seen, const Refusal& refuse) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SorOfPc::bring(PC pc, Backend backend, ArrayUse* use) {
+PetscErrorCode bring_sor(PC pc, Backend backend, StandIn* stand_in, ArrayUse* use) {
   PetscFunctionBegin;
   Mat matrix = nullptr;
-  Mat own = nullptr;
-  MatState now;
   bool known = false;
-  SorSettings sor;
+  Settings settings;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
-  PetscCall(own_part(matrix, &own));
-  PetscCall(read_state(matrix, &now));
-  PetscCall(read_sor(pc, &sor, &known));
-  const bool same = sor_ && sor.omega == settings_.sor.omega && sor.shift == settings_.sor.shift &&
-                    settings_.backend.wanted == backend && now.has_pattern_of(of_);
-  settings_.sor = sor;
-  if (!same) {
-    PetscCall(reset());
-    settings_.type = PC_TASKDAG_SOR;
-    settings_.backend.wanted = backend;
-    PetscCall(guarded([&] { sor_ = make_sor(settings_); }));
-    PetscCall(sor_->analyse(own, false));
-  } else if (now != of_) {
-    PetscCall(sor_->update(own, false));
-  }
-  of_ = now;
-  if (sor_->failure().value_or(MAT_FACTOR_NOERROR) == MAT_FACTOR_NOERROR) PetscCall(sor_->prepare_for_arrays(0, use));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SorOfPc::reset() {
-  PetscFunctionBegin;
-  of_ = {};
-  if (sor_) PetscCall(sor_->reset());
-  PetscCall(guarded([&] { sor_.reset(); }));
+  PetscCall(read_sor(pc, &settings.sor, &known));
+  settings.type = PC_TASKDAG_SOR;
+  settings.backend.wanted = backend;
+  PetscCall(stand_in->bring(matrix, settings, use));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

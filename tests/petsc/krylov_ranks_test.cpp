@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 
+#include "blocks.hpp"
 #include "deadline.hpp"
 #include "krylov_cases.hpp"
 #include "support.hpp"
@@ -105,6 +106,30 @@ TEST_P(KrylovMethodsOnRanks, AreThoseOfPetsc) {
             GTEST_SKIP() << "another method in this release";
         }
       }
+    }
+  }
+}
+
+/// Of PETSc's preconditioners those that divide by dense blocks, of each rank's own rows.
+TEST_P(KrylovRanks, TakeBlocksOfPetscs) {
+  for (const PetscInt size : {3, 4}) {
+    for (const std::string pc : {"pbjacobi", "vpbjacobi"}) {
+      const std::string options = "-ksp_type bcgs -ksp_rtol 1e-8 -pc_type " + pc + " ";
+      SCOPED_TRACE(std::to_string(size) + " rows, " + options);
+      std::array<Outcome, 2> outcomes;
+      for (const std::size_t ours : {0U, 1U}) {
+        OwnedMat a;
+        PetscInt rows = 0;
+        ok(make_blocks(a.out(), type(), {.size = size}));
+        ok(MatGetLocalSize(a, &rows, nullptr));
+        std::vector<PetscInt> sizes;
+        for (; rows > 0; rows -= sizes.back())
+          sizes.push_back(std::min<PetscInt>(rows, 1 + static_cast<PetscInt>(sizes.size()) % (2 * size)));
+        if (pc == "vpbjacobi") ok(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+        const std::string all = (ours == 1 ? kOurs : "") + options;
+        outcomes[ours] = solve_in(make_case(std::move(a), all), all);
+      }
+      expect_same(outcomes[1], outcomes[0]);
     }
   }
 }

@@ -157,6 +157,33 @@ TEST_P(KrylovMethods, WorkOnDenseBlocks) {
   }
 }
 
+/// Of PETSc's preconditioners those that divide by dense blocks.
+TEST_P(KrylovMethods, TakeBlocksOfPetscs) {
+  const Kind method = kind();
+  for (const PetscInt size : {2, 3, 5}) {
+    for (const std::string pc : {"pbjacobi", "vpbjacobi"}) {
+      const std::string options = method.chosen() + " -pc_type " + pc + " -ksp_norm_type " + method.norms[0] +
+                                  " -ksp_pc_side " + method.sides[0] + " -ksp_max_it 200 ";
+      SCOPED_TRACE(std::to_string(size) + " rows, " + options);
+      std::array<Outcome, 2> outcomes;
+      for (const std::size_t ours : {0U, 1U}) {
+        OwnedMat a;
+        PETSC_OK(make_blocks(a.out(), type(), {.size = size, .symmetric = method.symmetric}));
+        PetscInt rows = 0;
+        PETSC_OK(MatGetLocalSize(a, &rows, nullptr));
+        std::vector<PetscInt> sizes;
+        for (; rows > 0; rows -= sizes.back())
+          sizes.push_back(std::min<PetscInt>(rows, 1 + static_cast<PetscInt>(sizes.size()) % (2 * size)));
+        if (pc == "vpbjacobi") ok(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+        const std::string all = (ours == 1 ? kOurs : "") + options;
+        outcomes[ours] = solve_in(make_case(std::move(a), all), all);
+      }
+      if (!is_there(outcomes[1])) GTEST_SKIP() << outcomes[1].view;
+      expect_same(outcomes[1], outcomes[0]);
+    }
+  }
+}
+
 TEST_P(KrylovMethods, MakeAllIterationsWithoutANorm) {
   const Kind method = kind();
   const CsrMatrix csr = method.symmetric ? poisson() : convection();
@@ -708,6 +735,67 @@ TEST_P(KrylovLoop, FollowsTheMatrix) {
     if (std::string(type()) == MATAIJCUSPARSE && pc.starts_with("taskdag"))
       expect_same_steps(MATAIJ, options + kOnGpu, steps);
   }
+}
+
+/// They are those that PETSc has inverted last, also where the matrix has other values now.
+TEST_P(KrylovLoop, TakesTheBlocksThatPetscHas) {
+  const std::string options = "-ksp_type cg -ksp_norm_type unpreconditioned -pc_type pbjacobi ";
+  const auto make = [&](const std::string& how) {
+    OwnedMat a;
+    ok(make_blocks(a.out(), type(), {.size = 3, .symmetric = true}));
+    return make_case(std::move(a), how + options);
+  };
+  std::array<Case, 2> both = {make(""), make(kOurs)};
+  const auto compare = [&](const std::string& when, int loops) {
+    SCOPED_TRACE(when);
+    const Outcome theirs = solve_in(both[0], options);
+    const Outcome found = solve_in(both[1], kOurs + options);
+    if (loops > 0) return expect_same(found, theirs);
+    EXPECT_EQ(found.loops, 0);
+    EXPECT_EQ(found.iterations, theirs.iterations);
+    EXPECT_NE(found.view.find("the preconditioner cannot be applied inside a loop"), std::string::npos) << found.view;
+  };
+  const auto each = [&](const std::function<void(Case&)>& step) {
+    for (Case& one : both) step(one);
+  };
+  compare("first", 1);
+  each([](Case& one) { change(one.a, 1.5); });
+  compare("other values", 1);
+  each([](Case& one) {
+    ok(KSPSetReusePreconditioner(one.ksp, PETSC_TRUE));
+    change(one.a, 1.5);
+  });
+  compare("kept", 1);
+  each([](Case& one) {
+    ok(KSPSetReusePreconditioner(one.ksp, PETSC_FALSE));
+    PC pc = nullptr;
+    ok(KSPGetPC(one.ksp, &pc));
+    ok(PCSetUp(pc));  // of these values no solve of ours has seen the blocks
+    ok(KSPSetReusePreconditioner(one.ksp, PETSC_TRUE));
+    change(one.a, 1.5);
+  });
+  compare("kept, and never seen", 0);
+  each([](Case& one) { ok(KSPSetReusePreconditioner(one.ksp, PETSC_FALSE)); });
+  compare("renewed", 1);
+  for (const std::string pc : {"-pc_type jacobi ", "-pc_type taskdag -pc_taskdag_type ilu ", "-pc_type pbjacobi "}) {
+    const ScopedOptions other(pc);
+    each([](Case& one) { ok(KSPSetFromOptions(one.ksp)); });
+    compare(pc, 1);
+  }
+}
+
+TEST_P(KrylovLoop, LeavesASingularBlockToPetsc) {
+  const std::string options = "-ksp_type gmres -pc_type pbjacobi ";
+  std::array<Outcome, 2> outcomes;
+  for (const std::size_t ours : {0U, 1U}) {
+    OwnedMat a;
+    PETSC_OK(make_blocks(a.out(), type(), {.size = 3, .singular = 4}));
+    const std::string all = (ours == 1 ? kOurs : "") + options;
+    outcomes[ours] = solve_in(make_case(std::move(a), all), all);
+  }
+  EXPECT_EQ(static_cast<int>(outcomes[0].code), static_cast<int>(outcomes[1].code));
+  EXPECT_EQ(outcomes[0].reason, outcomes[1].reason);
+  EXPECT_EQ(outcomes[1].loops, 0);
 }
 
 /// Applications that a graph replays are counted, too, and the graph is captured again: in the second solve.

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks.hpp"
 #include "deadline.hpp"
 #include "krylov_cases.hpp"
 #include "mg_cases.hpp"
@@ -120,6 +121,16 @@ TEST_P(MultigridOnRanks, TakesSmoothersOfPetsc) {
       expect_same_cycles(of_matrix(plane(), type()),
                          "-ksp_type gmres " + kGamg + "-mg_levels_" + smoother + " " + levels);
   }
+}
+
+/// Those of each rank's own rows, which a level is dealt out for.
+TEST_P(MultigridOnRanks, TakesBlocksOfPetscs) {
+  const MakeCase make = [](const std::string& options) {
+    OwnedMat a;
+    ok(make_blocks(a.out(), type(), {.size = 3, .symmetric = true, .nx = 12}));
+    return make_case(std::move(a), options);
+  };
+  expect_same_cycles(make, "-ksp_type gmres -pc_type gamg -mg_levels_pc_type pbjacobi ");
 }
 
 /// PETSc's sweeps are those of each rank's own rows, which a level is dealt out for.

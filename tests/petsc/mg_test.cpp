@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks.hpp"
 #include "krylov_cases.hpp"
 #include "mg_cases.hpp"
 #include "support.hpp"
@@ -117,6 +118,21 @@ TEST_P(Multigrid, TakesSmoothersOfPetsc) {
         "pc_type sor -mg_levels_pc_sor_backward -mg_levels_pc_sor_lits 2"}) {
     const ScopedOptions rows("-mat_no_inode");
     expect_same_cycles(of_matrix(plane(), type()), outer + smoother + " ");
+  }
+}
+
+/// Levels of GAMG have as many rows in a block as vectors of the near null space, which are one for each unknown.
+TEST_P(Multigrid, TakesBlocksOfPetscs) {
+  const MakeCase make = [](const std::string& options) {
+    OwnedMat a;
+    ok(make_blocks(a.out(), type(), {.size = 3, .symmetric = true, .nx = 8}));
+    return make_case(std::move(a), options);
+  };
+  for (const std::string smoother : {"", "-mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7 "}) {
+    const std::string options = "-ksp_type gmres " + kGamg + smoother + "-mg_levels_pc_type ";
+    expect_same_cycles(make, options + "pbjacobi ");
+    expect_same_steps(make, options + "pbjacobi ",
+                      {nothing, change_values, nothing, keep, change_values, renew, forget});
   }
 }
 
