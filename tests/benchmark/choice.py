@@ -7,15 +7,15 @@ usage: choice.py [--half fit|other] [--flags] CSV...
   --flags      taskdag with matrices declared symmetric where they are
 A problem's rows are those of the last file that has it. Times are milliseconds, "first" those of set-up and first
 solve, "solve" those of the fastest later one; of several processes that in the middle, by set-up and first solve.
-"fastest of PETSc's": of jacobi, ilu or icc, and gamg. A speed-up above 1: ours is faster. The last lines count
-the problems that any of them solves.
+"fastest of PETSc's": of jacobi, ilu or icc, gamg, and hypre where it was run. A speed-up above 1: ours is faster. The
+last lines count the problems that any of them solves.
 """
 import argparse
 import csv
 import math
 import sys
 
-RIVALS = ("jacobi", "ilu", "icc", "gamg")
+RIVALS = ("jacobi", "ilu", "icc", "gamg", "hypre")
 
 
 def first(row):

@@ -11,6 +11,7 @@
 #   HALF                 fit: the half of the problems that the rules of choice were fitted to; other: that which was only
 #                        looked at [both]
 #   OWN                  anything: the types that taskdag chooses from, too
+#   HYPRE                anything: BoomerAMG of hypre, too, of a PETSc that has it
 #   ONLY                 an extended regular expression for the problems to solve [all of them]
 #   LIMIT                seconds for one process [30]
 #   FRESH                processes for each, in turn with the others; what has failed is not run again, nor what has
@@ -18,7 +19,7 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if taskdag fails where one of the others does not.
 set -uo pipefail
-if [ $# -lt 3 ] || [ $# -gt 4 ]; then sed -n '2,21s/^# \?//p' "$0" >&2 && exit 2; fi
+if [ $# -lt 3 ] || [ $# -gt 4 ]; then sed -n '2,22s/^# \?//p' "$0" >&2 && exit 2; fi
 solve=$1 plugin=$2 csv=$3 converter=${4:-}
 mat_type=${MAT_TYPE:-aijcusparse}
 export LIMIT=${LIMIT:-30} MAY_FAIL=1
@@ -72,8 +73,10 @@ all() {
   solvers=(taskdag)
   [ "$pc" = ilu ] || solvers+=("taskdag symmetric")
   [ -z "${OWN:-}" ] || solvers+=("taskdag $pc" "taskdag jacobi")
+  solvers+=(jacobi "$pc" gamg)
+  [ -z "${HYPRE:-}" ] || solvers+=(hypre)
   for ((round = 0; round < fresh; ++round)); do
-    for solver in "${solvers[@]}" jacobi "$pc" gamg; do
+    for solver in "${solvers[@]}"; do
       [ -z "${failure[$solver]:-}" ] || continue
       [ "$round" = 0 ] || [ "${first[$solver]}" -le "$((2 * fastest))" ] || continue
       read -r -a options <<<"$(options_of "$solver")"

@@ -5,6 +5,7 @@
 #   PLAIN, PLUGIN        taskdag_plain, which knows PETSc alone, and libpetsctaskdag.so of a build
 #   BINARIES             a folder of matrices in PETSc's format: solved, too [none]
 #   MULTIGRID            taskdag_multigrid: elasticity with its rigid body motions, too; set-ups are later ones [none]
+#   HYPRE                anything: CG with BoomerAMG of hypre, too, of a PETSc that has it; by PETSc's loop
 #   MAT_TYPE             PETSc's matrix type [aijcusparse]
 #   RANKS                numbers of ranks; with several, of which the first is what others are held against, on grids in
 #                        slabs [1]
@@ -15,7 +16,7 @@
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if a solve of ours fails where PETSc's does not, or iterations differ.
 set -uo pipefail
-[ $# -eq 3 ] || { sed -n '2,18s/^# \?//p' "$0" >&2 && exit 2; }
+[ $# -eq 3 ] || { sed -n '2,19s/^# \?//p' "$0" >&2 && exit 2; }
 solve=$1 plugin=$2 csv=$3
 mat_type=${MAT_TYPE:-aijcusparse} LIMIT=${LIMIT:-60}
 vec_type=standard
@@ -66,10 +67,17 @@ all() {
     pair "$problem" "cg jacobi" "${@:3}" -ksp_type cg -pc_type jacobi
     pair "$problem" "cg icc" "${@:3}" -ksp_type cg "${taskdag[@]}" icc
     pair "$problem" "cg gamg" "${@:3}" -ksp_type cg -pc_type gamg
+    [ -z "${HYPRE:-}" ] || hypre "$problem" "${@:3}"
     [ ${#ranks[@]} = 1 ] || across "$problem" "${@:3}"
   fi
   pair "$problem" "bcgs ilu" "${@:3}" -ksp_type bcgs "${taskdag[@]}" ilu
   pair "$problem" "gmres ilu" "${@:3}" -ksp_type gmres "${taskdag[@]}" ilu
+}
+
+# hypre PROBLEM OPTION...
+hypre() {
+  [[ "$1" =~ ${ONLY:-.} && "cg hypre" =~ ${ONLY_SOLVER:-.} ]] || return 0
+  MAY_FAIL=1 one "$1" "cg hypre" petsc 1 "${@:2}" -ksp_type cg -pc_type hypre -taskdag_ksp off
 }
 
 # across PROBLEM OPTION...: factors by blocks of each rank, and over all ranks in the same order.
