@@ -15,7 +15,7 @@ import csv
 import math
 import sys
 
-RIVALS = ("jacobi", "ilu", "icc", "gamg", "hypre")
+RIVALS = ("jacobi", "ilu", "icc", "gamg", "hypre boomeramg", "hypre ilu")
 
 
 def first(row):

@@ -11,7 +11,7 @@
 #   HALF                 fit: the half of the problems that the rules of choice were fitted to; other: that which was only
 #                        looked at [both]
 #   OWN                  anything: the types that taskdag chooses from, too
-#   HYPRE                anything: BoomerAMG of hypre, too, of a PETSc that has it
+#   HYPRE                kinds of PETSc's hypre (boomeramg, ilu) that are run, too, by a PETSc that has it [none]
 #   ONLY                 an extended regular expression for the problems to solve [all of them]
 #   LIMIT                seconds for one process [30]
 #   FRESH                processes for each, in turn with the others; what has failed is not run again, nor what has
@@ -55,6 +55,7 @@ options_of() {
     taskdag) echo "-pc_type taskdag" ;;
     "taskdag symmetric") echo "-pc_type taskdag -symmetric" ;;
     taskdag*) echo "-pc_type taskdag -pc_taskdag_type ${1#taskdag }" ;;
+    hypre*) echo "-pc_type hypre -pc_hypre_type ${1#hypre }" ;;
     *) echo "-pc_type $1" ;;
   esac
 }
@@ -64,7 +65,7 @@ problems=0
 
 # all PROBLEM METHOD ilu|icc OPTION...
 all() {
-  local problem=$1 method=$2 pc=$3 half=fit others=0 ours=1 fastest=0 round solver options took solvers
+  local problem=$1 method=$2 pc=$3 half=fit others=0 ours=1 fastest=0 round solver options took solvers kind
   local -A first=() # microseconds of set-up and first solve, the least of all rounds
   local -A failure=()
   problems=$((problems + 1))
@@ -74,7 +75,7 @@ all() {
   [ "$pc" = ilu ] || solvers+=("taskdag symmetric")
   [ -z "${OWN:-}" ] || solvers+=("taskdag $pc" "taskdag jacobi")
   solvers+=(jacobi "$pc" gamg)
-  [ -z "${HYPRE:-}" ] || solvers+=(hypre)
+  for kind in ${HYPRE:-}; do solvers+=("hypre $kind"); done
   for ((round = 0; round < fresh; ++round)); do
     for solver in "${solvers[@]}"; do
       [ -z "${failure[$solver]:-}" ] || continue
