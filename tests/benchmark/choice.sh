@@ -13,13 +13,14 @@
 #   OWN                  anything: the types that taskdag chooses from, too
 #   HYPRE                kinds of PETSc's hypre (boomeramg, ilu) that are run, too, by a PETSc that has it [none]
 #   ONLY                 an extended regular expression for the problems to solve [all of them]
+#   ONLY_SOLVER          likewise for the solvers
 #   LIMIT                seconds for one process [30]
 #   FRESH                processes for each, in turn with the others; what has failed is not run again, nor what has
 #                        taken more than twice as long as the fastest [1]
 #   SMOKE                anything: small grids, to see that it runs
 # Exit status 1 if taskdag fails where one of the others does not.
 set -uo pipefail
-if [ $# -lt 3 ] || [ $# -gt 4 ]; then sed -n '2,22s/^# \?//p' "$0" >&2 && exit 2; fi
+if [ $# -lt 3 ] || [ $# -gt 4 ]; then sed -n '2,23s/^# \?//p' "$0" >&2 && exit 2; fi
 solve=$1 plugin=$2 csv=$3 converter=${4:-}
 mat_type=${MAT_TYPE:-aijcusparse}
 export LIMIT=${LIMIT:-30} MAY_FAIL=1
@@ -78,6 +79,7 @@ all() {
   for kind in ${HYPRE:-}; do solvers+=("hypre $kind"); done
   for ((round = 0; round < fresh; ++round)); do
     for solver in "${solvers[@]}"; do
+      [[ "$solver" =~ ${ONLY_SOLVER:-.} ]] || continue
       [ -z "${failure[$solver]:-}" ] || continue
       [ "$round" = 0 ] || [ "${first[$solver]}" -le "$((2 * fastest))" ] || continue
       read -r -a options <<<"$(options_of "$solver")"
