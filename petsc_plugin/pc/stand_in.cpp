@@ -1,5 +1,7 @@
 #include "pc/stand_in.hpp"
 
+#include <type_traits>
+
 #include "boundary.hpp"
 #include "mat/local_block.hpp"
 #include "pc/types.hpp"
@@ -8,10 +10,13 @@ namespace taskdag::petsc {
 namespace {
 
 /// The count of a matrix' changes, as PETSc's releases keep it with a PC.
-PetscObjectState changes_of(PetscObjectState changes) { return changes; }
 template <class State>
 PetscObjectState changes_of(const State& state) {
-  return state.state;
+  if constexpr (std::is_same_v<State, PetscObjectState>) {
+    return state;
+  } else {
+    return state.state;
+  }
 }
 
 /// Whether what has been made for some settings can go on with others, which it reads as they are.
