@@ -44,7 +44,8 @@ struct CudaStages {
   [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
-    engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads())
+    engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads(), nullptr,
+                       engine::TraceOfCall<engine::StreamTrace>::current())
         .stage(stage, rows.count(), std::exchange(backwards, !backwards));
   }
   void apply(LinearMap& map, const double* x, double* y) const { map.apply(x, y, stream); }

@@ -2,6 +2,7 @@
 /// Keeps spans of loops, and makes a report of them.
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "taskdag/engine/loop/trace.hpp"
@@ -31,10 +32,15 @@ std::uint16_t SpanKinds::number_of(std::string_view name, std::uint32_t tasks) {
   return number;
 }
 
+/// Names that several kinds have are told apart by their tasks.
 Report SpanKinds::report(std::vector<TraceEvent> spans, std::uint64_t dropped) const {
   Report report;
   report.types.resize(kinds_.size());
-  for (std::size_t k = 0; k < kinds_.size(); ++k) report.types[k].name = kinds_[k].name;
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    const Kind& kind = kinds_[k];
+    const bool alone = std::ranges::count(kinds_, kind.name, &Kind::name) == 1;
+    report.types[k].name = alone ? kind.name : kind.name + ", " + std::to_string(kind.tasks) + " tasks";
+  }
   for (const TraceEvent& span : spans) {
     if (span.worker == 0) report.types[span.type].executed += kinds_[span.type].tasks;
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "krylov_fixture.hpp"
@@ -469,6 +470,29 @@ TEST_P(CycleTest, PreconditionsAMethodAndBeatsItsSmoother) {
   EXPECT_LT(test::relative_residual(a, b, by_cycle.x), 1e-7);
   EXPECT_LT(4 * by_cycle.outcome.iterations, by_smoother.outcome.iterations);
   EXPECT_EQ(solve(with, b, tolerances).x, by_cycle.x);
+}
+
+TEST_P(CycleTest, HasTheSpansOfItsStagesInATrace) {
+  Hierarchy hierarchy(*this, grids(33, 4), By::chebyshev, 2, 2, true);
+  Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse());
+  Krylov k(context(), hierarchy.levels(1).front().a, &cycle, {.method = KrylovMethod::gmres}, stream());
+  const Vector b = test::right_hand_side(1089);
+  const Solved untraced = solve(k, b, {});
+  test::Array<double> rhs = place(b);
+  test::Array<double> x = place(Vector(b.size(), 0.0));
+  engine::Report report;
+  k.begin(rhs.data(), x.data(), false, {}, stream());
+  k.trace_iteration(report, stream());
+  k.go_on(KrylovTolerances{}.iterations, stream());
+  k.end(stream());
+  EXPECT_EQ(x.read(), untraced.x);
+  std::set<std::string> names;
+  for (const auto& type : report.types) names.insert(type.name);
+  EXPECT_TRUE(names.contains("gmres product"));
+  // Levels that are small are one stage on a GPU.
+  EXPECT_EQ(names.contains("residual"), GetParam().backend == Backend::cuda);
+  for (const char* const rows : {"1089", "289", "81"})
+    EXPECT_EQ(names.contains("residual, " + std::string(rows) + " tasks"), GetParam().backend == Backend::host);
 }
 
 TEST_P(CycleTest, GoesByTheValuesOfNow) {

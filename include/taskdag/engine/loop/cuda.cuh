@@ -423,7 +423,7 @@ class StreamFlow {
 
   /// size: threads that share a task of a stage with parts. again: a condition's word; once it is 0, stages that have
   /// been launched all the same do nothing. Null: all are done. trace: gets a span for each stage and call, from now
-  /// on; null: none are recorded. It must outlive the work.
+  /// on, or where stages of a call have spans these in its place; null: none are recorded. It must outlive the work.
   StreamFlow(cudaStream_t stream, const LoopScratch& scratch, int size, const std::uint32_t* again = nullptr,
              StreamTrace* trace = nullptr)
       : stream_(stream), scratch_(scratch), size_(size), again_(again), trace_(trace) {
@@ -449,8 +449,11 @@ class StreamFlow {
   }
   template <class Call>
   void call(const Call& call) {
+    const TraceOfCall<StreamTrace> inside(trace_);
+    const std::uint64_t before = trace_ != nullptr ? trace_->ended() : 0;
     call(Stream{stream_});
-    end_span(Call::name, 1);
+    const bool has_spans = trace_ != nullptr && trace_->ended() != before;
+    if (!has_spans) end_span(Call::name, 1);
   }
   /// Where the condition has a node, the stream is being captured, and the graph gets it. Else the host waits for the
   /// condition's word.

@@ -66,8 +66,9 @@ class HostFlow {
       run_slices(stage, tasks);
     } else {
       const HostTrace::Ready what = ready(S::name, tasks);
+      HostTrace* const trace = this->trace();
       run([&](int thread) {
-        const detail::HostSpan span(trace_, what, thread);
+        const detail::HostSpan span(trace, what, thread);
         add_up(stage, thread, tasks, sums_[static_cast<std::size_t>(thread)].value);
       });
       finish(stage, sums_.data());
@@ -76,7 +77,8 @@ class HostFlow {
 
   template <class Call>
   void call(const Call& call) {
-    const detail::HostSpan span(trace_, ready(Call::name, 1), 0);
+    const detail::HostSpan span(trace(), ready(Call::name, 1), 0);
+    const TraceOfCall<HostTrace> inside(trace());
     call(Stream{});
   }
 
@@ -96,15 +98,21 @@ class HostFlow {
  private:
   static constexpr std::uint32_t run_length = 512;  ///< a vector of these stays in the nearest cache
 
+  /// Its own, or that of the call that it does the stages of.
+  [[nodiscard]] HostTrace* trace() const {
+    if (trace_ != nullptr) return trace_;
+    HostTrace* const outer = TraceOfCall<HostTrace>::current();
+    return outer != nullptr && sums_.size() <= outer->threads() ? outer : nullptr;
+  }
   /// What spans are of that begin now.
   [[nodiscard]] HostTrace::Ready ready(const char* name, std::uint32_t tasks) const {
-    return trace_ != nullptr ? trace_->ready(name, tasks) : HostTrace::Ready{};
+    return trace() != nullptr ? trace()->ready(name, tasks) : HostTrace::Ready{};
   }
   /// A span of what one worker does when the tasks of a stage have ended: thread 0, which is the calling one.
   template <class S>
   [[nodiscard]] detail::HostSpan finishing() const {
-    if (trace_ == nullptr) return {nullptr, {}, 0};
-    return {trace_, trace_->ready(std::string(S::name) + ": finish", 1), 0};
+    if (trace() == nullptr) return {nullptr, {}, 0};
+    return {trace(), trace()->ready(std::string(S::name) + ": finish", 1), 0};
   }
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
     const std::size_t next = static_cast<std::size_t>(thread) + 1;  // 0 for thread −1
@@ -202,8 +210,9 @@ class HostFlow {
     const std::uint32_t slices = stage.slices();
     if (slice_sums_.size() < slices * sums_.size()) slice_sums_.resize(slices * sums_.size());
     const HostTrace::Ready what = ready(S::name, tasks);
+    HostTrace* const trace = this->trace();
     run([&](int thread) {
-      const detail::HostSpan span(trace_, what, thread);
+      const detail::HostSpan span(trace, what, thread);
       const auto sums_of = [&](std::uint32_t slice) {
         return slice_sums_[slice * sums_.size() + static_cast<std::size_t>(thread)].value;
       };

@@ -56,7 +56,10 @@ class StreamTrace {
     const std::uint16_t kind = kinds_.number_of(name, tasks);
     detail::end_span_kernel<<<1, 1, 0, stream>>>(clock_.data(), events_.data(), room, kind);
     detail::check(cudaGetLastError(), "ending a span");
+    ++ended_;
   }
+  /// Spans that have been launched, or captured.
+  [[nodiscard]] std::uint64_t ended() const { return ended_; }
   /// Waits for the stream.
   [[nodiscard]] Report report(cudaStream_t stream) const {
     detail::check(cudaStreamSynchronize(stream), "waiting for spans");
@@ -70,6 +73,7 @@ class StreamTrace {
   Array<detail::StreamClock> clock_;
   Array<TraceEvent> events_;
   SpanKinds kinds_;
+  std::uint64_t ended_ = 0;
 };
 
 TASKDAG_ENGINE_END

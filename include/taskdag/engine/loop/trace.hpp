@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "taskdag/engine/report.hpp"
@@ -45,6 +46,7 @@ class TASKDAG_API HostTrace {
   /// By the thread itself. start, end: of clock_ns().
   void add(int thread, const Ready& what, std::uint64_t start, std::uint64_t end) noexcept;
   [[nodiscard]] Report report() const;
+  [[nodiscard]] std::size_t threads() const { return threads_.size(); }
 
  private:
   /// On a line of its own.
@@ -53,6 +55,23 @@ class TASKDAG_API HostTrace {
   };
   SpanKinds kinds_;
   std::vector<Spans> threads_;
+};
+
+/// While it lives, the trace of the flow whose call is under way on this thread: flows that have none, and do what is
+/// called stage by stage, have their spans in it.
+template <class Trace>
+class TraceOfCall {
+ public:
+  explicit TraceOfCall(Trace* trace) : before_(std::exchange(current_, trace)) {}
+  TraceOfCall(const TraceOfCall&) = delete;
+  TraceOfCall& operator=(const TraceOfCall&) = delete;
+  ~TraceOfCall() { current_ = before_; }
+  /// Null: there is none.
+  [[nodiscard]] static Trace* current() { return current_; }
+
+ private:
+  inline static thread_local Trace* current_ = nullptr;
+  Trace* before_;
 };
 
 }  // namespace taskdag::engine
