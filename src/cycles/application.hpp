@@ -214,17 +214,15 @@ class Application {
     stages_.run(levels_[l].a, Residual<Matrix>{stages_.matrix(levels_[l].a), b, s.x, r});
     return r;
   }
-  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that a
-  /// first step which is not made with the second one may be made where that right-hand side is.
+  /// The solution of a level that gets a right-hand side begins at zero. `smooths`: it is smoothed next, so that the
+  /// first step may be made where that right-hand side is.
   void begin(std::size_t l, bool smooths) {
     State& s = states_[l];
     const CycleSmoother& smoother = levels_[l].before;
     const bool solved = is_coarsest(l) && inverse_ != nullptr;
     s.x = levels_[l].x[0];
     s.other = levels_[l].x[1];
-    const std::size_t most = joins_steps(l) ? 1 : smoother.steps.size();
-    s.begun = smooths && !solved && !smoother.steps.empty() && smoother.steps.size() <= most &&
-              !levels_[l].applies_apart(smoother);
+    s.begun = smooths && !solved && !smoother.steps.empty() && !levels_[l].applies_apart(smoother);
     s.zero = !s.begun;
     s.first = s.begun;
   }

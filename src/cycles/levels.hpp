@@ -23,7 +23,7 @@ namespace taskdag::cycles {
 /// A level of no more rows, whose matrices have no more entries, is small: what is done from there on is a dense matrix
 /// on CUDA.
 inline constexpr std::int64_t most_small_rows = 1000;
-inline constexpr std::int64_t most_small_entries = 100000;
+inline constexpr std::int64_t most_small_entries = 300000;
 
 inline bool is_small(std::int64_t rows, std::int64_t entries) {
   return rows <= most_small_rows && entries <= most_small_entries;
@@ -34,7 +34,8 @@ inline bool is_small(std::int64_t rows, std::int64_t entries) {
 inline int threads_of_row(std::int64_t rows, std::int64_t entries) {
   constexpr std::int64_t at_a_time = 131072;
   std::int64_t threads = krylov::threads_of_row(rows, entries);
-  while (threads < 32 && threads * rows < entries && 2 * threads * rows <= at_a_time) threads *= 2;
+  constexpr std::int64_t most = engine::most_threads_of_task;
+  while (threads < most && threads * rows < entries && 2 * threads * rows <= at_a_time) threads *= 2;
   return static_cast<int>(threads);
 }
 
@@ -78,7 +79,7 @@ class SharedRows {
     SharedRows shared;
     shared.count_ = static_cast<std::uint32_t>(rows);
     shared.entries_ = std::int64_t{rows} * rows;
-    shared.row_threads_ = 32;
+    shared.row_threads_ = threads_of_row(rows, shared.entries_);
     if (context.backend() == Backend::host) shared.share_out(context, {0U, shared.count_});
     return shared;
   }

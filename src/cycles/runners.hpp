@@ -2,6 +2,7 @@
 /// What does the stages of a cycle, or counts them, or writes them down.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -16,8 +17,9 @@ namespace taskdag::cycles {
 
 // What does the stages of a cycle: run() one of them, apply() a preconditioner that is a call. Matrix: how stages see a
 // matrix; matrix(): one for the next product.
-// joins_steps: the first two steps from zero are one stage, which saves a launch and writing the first one's elements,
-// and makes these once for each entry; host threads have too much to compute for that.
+// joins_steps: the first two steps from zero are one stage where no restriction before them can make the first one,
+// which saves a launch and writing the first one's elements, and makes these once for each entry; host threads have too
+// much to compute for that.
 
 struct HostStages {
   using Matrix = Rows;
@@ -60,7 +62,7 @@ struct WrittenStages {
   [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
-    if constexpr (SmallStage::has<S>()) stages.push_back(SmallStage::of(stage, rows.count(), rows.row_threads()));
+    if constexpr (SmallStage::has<S>()) stages.push_back(SmallStage::of(stage, rows.count(), std::min(rows.row_threads(), 32)));
   }
   void apply(LinearMap& /*map*/, const double* /*x*/, double* /*y*/) const {}
 };

@@ -526,8 +526,8 @@ TEST_P(CycleTest, SaysWhatItIsMadeOf) {
   Hierarchy hierarchy(*this, grids(9, 3), By::chebyshev, 2, 2, true);
   const Cycle cycle(context(), hierarchy.levels(1), hierarchy.inverse(), {.together = false});
   // Of each level but the coarsest two steps, the residual, the restriction, the interpolation and two steps; the
-  // coarsest solve. On CUDA the first two steps are one stage; on host threads the first one is, below the finest
-  // level, part of the restriction.
+  // coarsest solve. Below the finest level the first step is part of the restriction; on CUDA the finest level's first
+  // two are one stage.
   const bool cuda = GetParam().backend == Backend::cuda;
   EXPECT_EQ(cycle.info().stages, (cuda ? 0 : 1) + 2 * 6 + 1);
   EXPECT_EQ(cycle.info().calls, 0);

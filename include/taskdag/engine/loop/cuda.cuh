@@ -36,7 +36,7 @@ struct LoopScratch {
 
 /// How the tasks of a stage are shared out.
 struct LoopShape {
-  static constexpr int threads = 256;
+  static constexpr int threads = most_threads_of_task;
   static constexpr int warps = threads / 32;
   static constexpr std::uint32_t most_tiles = 1056;
   /// That do what comes before the tasks: few enough for any device to have them all at work at once, since tasks of
@@ -53,7 +53,7 @@ struct LoopShape {
   std::uint32_t tasks;
   std::uint32_t tiles;
   std::uint32_t passes;  ///< tasks that a worker has in a tile
-  int size;              ///< threads that share a task: 1, 2, 4, … 32
+  int size;              ///< threads that share a task: 1, 2, 4, … 32; of a stage that is a launch, … 256
   std::uint32_t begin;   ///< where the first pass is, and how far it is to the next one
   std::uint32_t step;
 
@@ -75,6 +75,19 @@ struct LoopShape {
 
 namespace detail {
 
+/// The sum of the parts of all warps that share a task, in their order, for its first thread. All threads of a block
+/// take part.
+__device__ inline double add_up_warps(double part, int size, int thread) {
+  __shared__ double parts[LoopShape::warps];
+  const int warp = thread / 32;
+  if (thread % 32 == 0) parts[warp] = part;
+  __syncthreads();
+  if ((thread & (size - 1)) == 0) {
+    for (int k = 1; k < size / 32; ++k) part += parts[warp + k];
+  }
+  __syncthreads();
+  return part;
+}
 /// What one thread does of a task.
 template <bool has_parts, class Worker>
 __device__ inline void run_task(const Worker& worker, const LoopShape& shape, std::uint32_t task, int thread,
@@ -83,7 +96,9 @@ __device__ inline void run_task(const Worker& worker, const LoopShape& shape, st
     // All lanes of a warp take part in the shuffles, also those whose task does not exist.
     const int rank = thread & (shape.size - 1);
     double part = task < shape.tasks ? worker.part(task, rank, shape.size) : 0.0;
-    for (int offset = shape.size / 2; offset > 0; offset /= 2) part += __shfl_xor_sync(0xFFFFFFFFU, part, offset);
+    for (int offset = (shape.size < 32 ? shape.size : 32) / 2; offset > 0; offset /= 2)
+      part += __shfl_xor_sync(0xFFFFFFFFU, part, offset);
+    if (shape.size > 32) part = add_up_warps(part, shape.size, thread);
     if (rank == 0 && task < shape.tasks) worker.execute(task, part, sum);
   } else {
     if (task < shape.tasks) worker.execute(task, sum);

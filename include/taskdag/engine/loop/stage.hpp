@@ -95,6 +95,9 @@ struct TaskOfRun {
   std::uint32_t task;
 };
 
+/// On CUDA: threads that share a task of a stage that is a launch; where it is a phase of one kernel, up to 32 do.
+inline constexpr int most_threads_of_task = 256;
+
 /// Who does the tasks: a worker, or the stage itself.
 template <class S>
 TASKDAG_TASK constexpr decltype(auto) worker_of(const S& stage) {
