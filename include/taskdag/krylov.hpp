@@ -196,6 +196,7 @@ struct KrylovInfo {
   std::string why;                          ///< the form was chosen, one clause
   int stages = 0;                           ///< of an iteration, without the preconditioner's launches
   int applications = 1;                     ///< of the preconditioner in an iteration, where it is a call
+  int rows_together = 1;                    ///< that a product takes at a time, since their columns are the same
   std::int64_t vectors = 0;                 ///< work vectors
   std::int64_t bytes = 0;                   ///< memory held
   double bytes_of_iteration = 0.0;  ///< read and written by an iteration, each array once, without the preconditioner

@@ -728,6 +728,9 @@ PetscErrorCode KspLoop::view(KSP ksp, PetscViewer viewer) const {
                                    ranks_.count() > 1 ? " on the first rank" : "", info.stages,
                                    info.bytes_of_iteration / 1.0e6, static_cast<int>(info.vectors),
                                    static_cast<double>(info.bytes) / 1.0e6));
+  if (info.rows_together > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  loop: rows that have the same columns are taken %d at a time\n",
+                                     info.rows_together));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -114,10 +114,17 @@ class Cycle::Impl {
         fill_dealt_out(levels[l], ranks->levels[l], l + 1 == dealt_out, program_.levels[l]);
       } else {
         fill_whole(levels[l], l + 1 == levels.size(), program_.levels[l]);
+        if (ranks == nullptr) group_rows(levels[l], l + 1 == levels.size(), program_.levels[l]);
       }
       fill_rest(levels[l], l);
     }
     info_.dealt_out = static_cast<int>(dealt_out);
+  }
+  void group_rows(const CycleLevel& from, bool coarsest, cycles::Level& to) const {
+    if (!coarsest || program_.inverse == nullptr) to.a.group_rows(context_, from.a.pattern);
+    if (coarsest) return;
+    to.interpolation.group_rows(context_, from.interpolation.pattern);
+    to.restriction.group_rows(context_, from.restriction.pattern);
   }
   void fill_whole(const CycleLevel& from, bool coarsest, cycles::Level& to) const {
     if (coarsest && program_.inverse != nullptr) {

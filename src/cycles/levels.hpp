@@ -45,7 +45,7 @@ class SharedRows {
   SharedRows() = default;
   SharedRows(const Context& context, const CsrView& matrix)
       : count_(static_cast<std::uint32_t>(matrix.pattern.rows)),
-        rows_{matrix.pattern.row_offsets, {matrix.pattern.col_indices}, matrix.values} {
+        rows_{matrix.pattern.row_offsets, {matrix.pattern.col_indices}, matrix.values, 1} {
     if (context.backend() == Backend::host) {
       validate(matrix.pattern);
       entries_ = matrix.pattern.entries();
@@ -66,6 +66,11 @@ class SharedRows {
     any_outer_ = krylov::mark_outer_rows(context, outer.pattern, {});
     entries_ += host ? outer.pattern.entries() : krylov::count_entries(outer.pattern, {});  // waits for both
     outer_ = outer;
+  }
+  /// Where there is one rank: rows with the same columns are done together from now on.
+  void group_rows(const Context& context, const CsrPattern& pattern) {
+    const bool host = context.backend() == Backend::host;
+    rows_.together = host ? krylov::rows_together(pattern) : krylov::rows_together(context, pattern, entries_, {});
   }
   /// So many tasks that are no rows of a matrix.
   static SharedRows of_tasks(const Context& context, std::uint32_t count) {

@@ -46,9 +46,14 @@ struct CudaStages {
   [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
-    engine::StreamFlow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads(), nullptr,
-                       engine::TraceOfCall<engine::StreamTrace>::current())
-        .stage(stage, rows.count(), std::exchange(backwards, !backwards));
+    const bool from_last = std::exchange(backwards, !backwards);
+    engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads(), nullptr,
+                            engine::TraceOfCall<engine::StreamTrace>::current());
+    if constexpr (takes_rows_together<S>) {
+      const std::uint32_t together = rows.rows().together;
+      if (together > 1) return flow.stage_of_groups(stage, rows.count(), together, from_last);
+    }
+    flow.stage(stage, rows.count(), from_last);
   }
   void apply(LinearMap& map, const double* x, double* y) const { map.apply(x, y, stream); }
 };
@@ -62,7 +67,8 @@ struct WrittenStages {
   [[nodiscard]] static Matrix matrix(const SharedRows& rows) { return rows.rows(); }
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
-    if constexpr (SmallStage::has<S>()) stages.push_back(SmallStage::of(stage, rows.count(), std::min(rows.row_threads(), 32)));
+    if constexpr (SmallStage::has<S>())
+      stages.push_back(SmallStage::of(stage, rows.count(), std::min(rows.row_threads(), 32)));
   }
   void apply(LinearMap& /*map*/, const double* /*x*/, double* /*y*/) const {}
 };
@@ -129,8 +135,8 @@ struct CountedStages {
   }
   template <class S>
   void run(const SharedRows& rows, const S& /*stage*/) const {
-    const std::size_t place = rows.rows().columns.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
-    const auto bytes_of_entry = static_cast<double>(sizeof(double) + place);
+    const double place = rows.rows().columns.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
+    const double bytes_of_entry = sizeof(double) + place / rows.rows().together;
     ++info.stages;
     info.bytes_of_cycle +=
         rows.count() * static_cast<double>(sizeof(double) * static_cast<std::size_t>(vectors_of<S>()));

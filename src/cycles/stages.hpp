@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "krylov/row_sum.hpp"
 #include "krylov/system.hpp"
@@ -12,20 +13,44 @@
 
 namespace taskdag::cycles {
 
+/// What a part is asked for of: a row, or several, which may have the same columns.
+template <class Row>
+concept RowOrRows = std::is_same_v<Row, std::uint32_t> || std::is_same_v<Row, engine::TaskGroup> ||
+    std::is_same_v<Row, engine::TaskRun> || std::is_same_v<Row, engine::TaskOfRun>;
+
 /// A sparse matrix in memory of the backend, as tasks read it: a task is a row.
 struct Rows {
   static constexpr bool exchanges = false;
   const Offset* begin = nullptr;
   krylov::Columns columns;
   const double* value = nullptr;
+  std::uint32_t together = 1;  ///< so many rows each, one after the other, have the same columns
 
   /// What one of `size` workers has of Σ_j a_ij of(j).
   template <class Of>
   [[nodiscard]] TASKDAG_TASK double part_of(std::uint32_t row, int rank, int size, const Of& of) const {
     return krylov::sum_of_row<4>(begin[row], begin[row + 1], {columns, static_cast<Index>(row)}, value, rank, size, of);
   }
+  /// The same of rows with the same columns.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK engine::GroupParts part_of(const engine::TaskGroup& rows, int rank, int size,
+                                                        const Of& of) const {
+    return krylov::sums_of_rows(begin, columns, value, rows, rank, size, of);
+  }
+  /// On host threads.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK double part_of(const engine::TaskRun& run, int /*rank*/, int /*size*/,
+                                            const Of& of) const {
+    if (together == 1) return engine::TaskRun::one_by_one;
+    return krylov::sums_of_run(begin, columns.column, value, together, run, of);
+  }
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK double part_of(const engine::TaskOfRun& row, int rank, int size, const Of& of) const {
+    return part_of(row.task, rank, size, of);
+  }
   /// Of row · x.
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const double* x) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size, const double* x) const {
     return part_of(row, rank, size, [x](Index i) { return x[i]; });
   }
 };
@@ -44,6 +69,12 @@ struct DealtRows {
     double sum = own.part(row, rank, size, x);
     if (halo.begin != nullptr) sum += halo.part(row, rank, size, x);
     return sum;
+  }
+  [[nodiscard]] TASKDAG_TASK double part(const engine::TaskRun& /*run*/, int, int, const double* /*x*/) const {
+    return engine::TaskRun::one_by_one;
+  }
+  [[nodiscard]] TASKDAG_TASK double part(const engine::TaskOfRun& row, int rank, int size, const double* x) const {
+    return part(row.task, rank, size, x);
   }
   /// What other ranks need of x. Empties the slots of this product in the application before.
   TASKDAG_TASK void send(const double* x, std::uint32_t first, std::uint32_t stride) const {
@@ -123,7 +154,8 @@ struct FirstTwoSteps {
     }
   };
   [[nodiscard]] TASKDAG_TASK Begun begun() const { return {first, second.diagonal, b}; }
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size) const {
     return a.part_of(row, rank, size, begun());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
@@ -150,7 +182,8 @@ struct SmootherStage {
   TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
     a.send(solutions.x, first, stride);
   }
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size) const {
     return a.part(row, rank, size, solutions.x);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
@@ -174,7 +207,8 @@ struct Residual {
   TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
     a.send(x, first, stride);
   }
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size) const {
     return a.part(row, rank, size, x);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { r[row] = b[row] - product; }
@@ -220,7 +254,8 @@ struct Restriction {
   TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
     restriction.send(r, first, stride);
   }
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size) const {
     return restriction.part(row, rank, size, r);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
@@ -288,7 +323,8 @@ struct Interpolation {
   TASKDAG_TASK void before(std::uint32_t first, std::uint32_t stride) const requires Matrix::exchanges {
     interpolation.send(coarse, first, stride);
   }
-  [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size) const {
+  template <RowOrRows Row>
+  [[nodiscard]] TASKDAG_TASK auto part(const Row& row, int rank, int size) const {
     return interpolation.part(row, rank, size, coarse);
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {
@@ -330,5 +366,19 @@ struct Zero {
   TASKDAG_TASK void execute(std::uint32_t i, double* /*sum*/) const { x[i] = 0.0; }
   TASKDAG_TASK void shift(std::size_t by) { x += by; }
 };
+
+/// Whether a stage may do rows with the same columns together.
+template <class S>
+inline constexpr bool takes_rows_together = false;
+template <>
+inline constexpr bool takes_rows_together<FirstTwoSteps> = true;
+template <>
+inline constexpr bool takes_rows_together<SmootherStage<Rows>> = true;
+template <>
+inline constexpr bool takes_rows_together<Residual<Rows>> = true;
+template <>
+inline constexpr bool takes_rows_together<Restriction<Rows>> = true;
+template <>
+inline constexpr bool takes_rows_together<Interpolation<Rows>> = true;
 
 }  // namespace taskdag::cycles

@@ -5,6 +5,7 @@
 #include "backends/cuda/seam.cuh"
 #include "backends/cuda/stream.hpp"
 #include "krylov/device.hpp"
+#include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::krylov {
@@ -29,7 +30,44 @@ __global__ void distances_kernel(CsrPattern pattern, std::int16_t* distance, std
   if (!all_fit) *far = 1;
 }
 
+__device__ bool has_columns_of_row_before(const CsrPattern& pattern, Index row) {
+  const Offset before = pattern.row_offsets[row - 1];
+  const Offset begin = pattern.row_offsets[row];
+  const Offset count = begin - before;
+  if (pattern.row_offsets[row + 1] - begin != count) return false;
+  for (Offset e = 0; e < count; ++e) {
+    if (pattern.col_indices[before + e] != pattern.col_indices[begin + e]) return false;
+  }
+  return true;
+}
+/// Sets word k where groups of k + 2 rows do not have the same columns each.
+__global__ void differences_kernel(CsrPattern pattern, std::uint32_t* differs) {
+  static_assert(engine::TaskGroup::most == 3);
+  const auto row = static_cast<Index>(cuda::element());
+  if (row >= pattern.rows) return;
+  const volatile std::uint32_t* const known = differs;  // most matrices differ at once
+  const bool counts_in_2 = row % 2 != 0 && known[0] == 0;
+  const bool counts_in_3 = row % 3 != 0 && known[1] == 0;
+  if ((!counts_in_2 && !counts_in_3) || has_columns_of_row_before(pattern, row)) return;
+  if (counts_in_2) differs[0] = 1;
+  if (counts_in_3) differs[1] = 1;
+}
+
 }  // namespace
+
+std::uint32_t rows_together(const Context& context, const CsrPattern& pattern, std::int64_t entries, Stream stream) {
+  constexpr std::int64_t entries_of_row = 20;  // with 18 a row, two of them together take as long as one by one
+  constexpr Index least_rows = 12000;          // fewer groups have too few threads for a device
+  const bool gains = entries >= DiagonalDistances::least_entries && entries >= entries_of_row * pattern.rows;
+  if (!gains || pattern.rows < least_rows) return 1;
+  const auto on = static_cast<cudaStream_t>(stream.handle);
+  const engine::Array<std::uint32_t> differs(
+      context, std::vector<std::uint32_t>{pattern.rows % 2 != 0 ? 1U : 0U, pattern.rows % 3 != 0 ? 1U : 0U});
+  differences_kernel<<<cuda::element_blocks(pattern.rows), cuda::kElementBlock, 0, on>>>(pattern, differs.data());
+  cuda::check_launch("differences_kernel");
+  const std::vector<std::uint32_t> found = cuda::fetch_array(differs.data(), 2, on);
+  return found[1] == 0 ? 3U : found[0] == 0 ? 2U : 1U;
+}
 
 DiagonalDistances::DiagonalDistances(const Context& context, const CsrPattern& pattern, std::int64_t entries,
                                      Stream stream) {

@@ -34,6 +34,10 @@ class DiagonalDistances {
   bool fit_ = false;
 };
 
+/// As rows_together() of shape.hpp, of a matrix in device memory; 1 where they are done one by one faster, too.
+/// Synchronises `stream` where there are many entries.
+std::uint32_t rows_together(const Context& context, const CsrPattern& pattern, std::int64_t entries, Stream stream);
+
 /// @throws InvalidInput where `stream` is being captured: a solve waits for its outcome
 void require_not_captured(const Context& context, Stream stream);
 

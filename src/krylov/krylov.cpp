@@ -296,15 +296,22 @@ class Krylov::Impl {
     if (context_.backend() == Backend::host) {
       validate(a.pattern, {.square = true});
       input_.entries = a.pattern.entries() * elements;
+      if (takes_rows_together()) input_.system.together = krylov::rows_together(a.pattern);
       const int threads = krylov::threads_of_loop(context_, system.rows, input_.entries);
       input_.cut = krylov::cut_rows(a.pattern, system.complex ? 2 : system.block, threads);
     } else {
       input_.entries = krylov::count_entries(a.pattern, stream) * elements;
-      input_.row_threads = krylov::threads_of_row(system.rows, input_.entries);
       if (system.block == 1 && !system.complex)
         distances_ = krylov::DiagonalDistances(context_, a.pattern, input_.entries, stream);
       input_.system.distance = distances_.data();
+      if (takes_rows_together())
+        input_.system.together = krylov::rows_together(context_, a.pattern, input_.entries, stream);
+      input_.row_threads = krylov::threads_of_row(system.rows, input_.entries);
     }
+  }
+  [[nodiscard]] bool takes_rows_together() const {
+    const krylov::System& system = input_.system;
+    return system.block == 1 && !system.complex && group_ == nullptr && options_.columns == 1;
   }
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {
     const CsrPattern& outer = ranks.outer.pattern;

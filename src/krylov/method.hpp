@@ -110,8 +110,9 @@ double bytes_of_iteration(const typename Method::Data& data, std::int64_t entrie
   const double parts = data.system.complex ? 2.0 : 1.0;
   const double block = data.system.block;
   const double place = data.system.distance != nullptr ? sizeof(std::int16_t) : sizeof(Index);
-  const double matrix = static_cast<double>(entries) * (parts * sizeof(double) + place / (block * block)) +
-                        rows / (parts * block) * sizeof(Offset);
+  const double together = data.system.together;
+  const double matrix = static_cast<double>(entries) * (parts * sizeof(double) + place / (block * block * together)) +
+                        rows / (parts * block * together) * sizeof(Offset);
   return Method::products(data) * matrix + Method::passes(data) * rows * sizeof(double) * columns;
 }
 
@@ -133,10 +134,12 @@ void add_coefficients(const typename Method::Data& data, std::size_t count, cons
 template <class Method>
 KrylovInfo info_of(const typename Method::Data& data, std::int64_t entries, const Workspace& work,
                    std::uint32_t columns) {
+  if constexpr (requires { Method::turns_at_once; }) static_assert(Method::turns_at_once > 0);
   KrylovInfo info;
   info.stages = Method::stages(data);
   if constexpr (requires { Method::applications; }) info.applications = Method::applications;
   info.bytes_of_iteration = bytes_of_iteration<Method>(data, entries, columns);
+  info.rows_together = static_cast<int>(data.system.together);
   info.vectors = work.vectors();
   info.bytes = work.bytes();
   if (data.system.distance != nullptr) info.bytes += entries * static_cast<std::int64_t>(sizeof(std::int16_t));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "taskdag/csr.hpp"
+#include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/engine/platform.hpp"
 
 namespace taskdag::krylov {
@@ -51,6 +52,60 @@ TASKDAG_TASK double sum_of_row(Offset begin, Offset end, const ColumnsOfRow& col
   for (Offset e = begin + rank; e < end; e += size) sum += value[e] * of(columns.all.column[e]);
 #endif
   return sum;
+}
+
+/// What one worker has of rows with the same columns: an element and its number are read once for all of them.
+template <class Of>
+TASKDAG_TASK engine::GroupParts sums_of_rows(const Offset* begin, const Columns& columns, const double* value,
+                                             const engine::TaskGroup& rows, int rank, int size, const Of& of) {
+  engine::GroupParts sums;
+  const auto first = static_cast<std::uint32_t>(begin[rows.first]);
+  const auto entries = static_cast<std::uint32_t>(begin[rows.first + 1]) - first;
+  const ColumnsOfRow of_row{columns, static_cast<Index>(rows.first)};
+  for (std::uint32_t e = first + static_cast<std::uint32_t>(rank); e < first + entries;
+       e += static_cast<std::uint32_t>(size)) {
+    const double x = of(of_row[e]);
+    for (std::uint32_t k = 0; k < engine::TaskGroup::most; ++k) {
+      if (k < rows.count) sums.of[k] += value[e + k * entries] * x;
+    }
+  }
+  return sums;
+}
+
+/// The same on host threads, with whole rows: of each `count` rows from `run.first + k` on, as long as there are so
+/// many. Returns where it has stopped.
+template <std::uint32_t count, class Of>
+TASKDAG_TASK std::uint32_t sums_of_groups(const Offset* begin, const Index* column, const double* value,
+                                          const engine::TaskRun& run, std::uint32_t k, const Of& of) {
+  for (; k + count <= run.count; k += count) {
+    const Offset first = begin[run.first + k];
+    const Offset entries = begin[run.first + k + 1] - first;
+    double sum[count] = {};
+    for (Offset e = 0; e < entries; ++e) {
+      const double x = of(column[first + e]);
+      for (std::uint32_t r = 0; r < count; ++r) sum[r] += value[first + e + static_cast<Offset>(r) * entries] * x;
+    }
+    for (std::uint32_t r = 0; r < count; ++r) run.parts[k + r] = sum[r];
+  }
+  return k;
+}
+/// The parts of a run where so many rows each have the same columns; it may begin or end between them. Each sum is that
+/// of its row alone.
+template <class Of>
+TASKDAG_TASK double sums_of_run(const Offset* begin, const Index* column, const double* value, std::uint32_t together,
+                                const engine::TaskRun& run, const Of& of) {
+  std::uint32_t k = 0;
+  const auto one = [&] {
+    const std::uint32_t row = run.first + k;
+    double sum = 0.0;
+    for (Offset e = begin[row]; e < begin[row + 1]; ++e) sum += value[e] * of(column[e]);
+    run.parts[k] = sum;
+  };
+  for (; k < run.count && (run.first + k) % together != 0; ++k) one();
+  k = together == 3 ? sums_of_groups<3>(begin, column, value, run, k, of)
+                    : sums_of_groups<2>(begin, column, value, run, k, of);
+  for (; k < run.count; ++k) one();
+  return engine::TaskRun::done;
 }
 
 }  // namespace taskdag::krylov

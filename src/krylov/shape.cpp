@@ -1,5 +1,9 @@
 #include "krylov/shape.hpp"
 
+#include <algorithm>
+
+#include "taskdag/engine/loop/stage.hpp"
+
 namespace taskdag::krylov {
 
 std::vector<std::uint32_t> cut_rows(const CsrPattern& a, std::uint32_t block, int threads) {
@@ -25,6 +29,24 @@ int threads_of_row(std::int64_t rows, std::int64_t entries) {
   int threads = 1;
   while (threads < 32 && threads * of_a_thread * rows < entries) threads *= 2;
   return threads;
+}
+
+std::uint32_t rows_together(const CsrPattern& pattern) {
+  static_assert(engine::TaskGroup::most == 3);
+  bool in_twos = pattern.rows % 2 == 0;
+  bool in_threes = pattern.rows % 3 == 0;
+  for (Index row = 1; row < pattern.rows && (in_twos || in_threes); ++row) {
+    const bool in_a_two = in_twos && row % 2 != 0;
+    const bool in_a_three = in_threes && row % 3 != 0;
+    if (!in_a_two && !in_a_three) continue;
+    const Index* const columns = pattern.col_indices + pattern.row_offsets[row];
+    const Index* const end = pattern.col_indices + pattern.row_offsets[row + 1];
+    const Index* const before = pattern.col_indices + pattern.row_offsets[row - 1];
+    if (std::equal(before, columns, columns, end)) continue;
+    in_twos = in_twos && !in_a_two;
+    in_threes = in_threes && !in_a_three;
+  }
+  return in_threes ? 3U : in_twos ? 2U : 1U;
 }
 
 }  // namespace taskdag::krylov

@@ -21,5 +21,8 @@ int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entr
 /// H200 a 7-point grid of 160³ takes 279 µs an iteration of CG with a thread a row, 215 with two, 234 with four;
 /// 64³ 23.2 and 21.9. Rows of five are short enough.
 int threads_of_row(std::int64_t rows, std::int64_t entries);
+/// How many consecutive rows each have the same columns, as those of a node with several unknowns do: up to
+/// engine::TaskGroup::most, a divisor of their number. Of a matrix in host memory.
+std::uint32_t rows_together(const CsrPattern& pattern);
 
 }  // namespace taskdag::krylov

@@ -92,6 +92,7 @@ struct System {
   const Offset* begin = nullptr;
   const Index* column = nullptr;
   const std::int16_t* distance = nullptr;  ///< Columns::distance; of rows alone
+  std::uint32_t together = 1;  ///< so many rows each, one after the other, have the same columns; on one rank
   const double* value = nullptr;
   Preconditioning preconditioning = Preconditioning::none;
   const double* diagonal = nullptr;  ///< of the preconditioner, where it is one
@@ -118,12 +119,18 @@ struct System {
     if (halo.begin != nullptr) sum += halo.part(row, rank, size, of);
     return sum;
   }
-  /// On host threads whole rows at once, where there are blocks, and sparse rows one by one.
+  /// Of rows with the same columns.
+  template <bool real = false, class Of>
+  TASKDAG_TASK engine::GroupParts product_part(const engine::TaskGroup& group, int rank, int size, const Of& of) const {
+    return sums_of_rows(begin, {column, distance}, value, group, rank, size, of);
+  }
+  /// On host threads whole rows at once, where there are blocks or such rows, and other sparse rows one by one.
   template <bool real = false, class Of>
   TASKDAG_TASK double product_part(const engine::TaskRun& run, int /*rank*/, int /*size*/, const Of& of) const {
     if (complex) return product_of_numbers(run, of);
     switch (block) {
       case 1:
+        if (together > 1) return sums_of_run(begin, column, value, together, run, of);
         return engine::TaskRun::one_by_one;
       case 2:
         return product_of_blocks<2>(run, of);
@@ -252,6 +259,12 @@ inline constexpr bool of_several = requires {
   Flow::several;
 };
 
+/// Whether rows with the same columns are done together.
+template <class Flow>
+inline constexpr bool has_groups = requires {
+  Flow::groups;
+};
+
 /// Whether loops by such a flow have stages that make the operand of a product on the way: see operand_apart().
 template <class Flow, class Number>
 inline constexpr bool has_operands_on_the_way = !is_complex<Number> && !of_several<Flow> && !requires {
@@ -260,7 +273,7 @@ inline constexpr bool has_operands_on_the_way = !is_complex<Number> && !of_sever
 
 /// Whether host threads ask for parts of such rows: of a TaskRun, of a TaskOfRun.
 template <class Rows>
-inline constexpr bool rows_on_host = !std::is_same_v<Rows, std::uint32_t>;
+inline constexpr bool rows_on_host = std::is_same_v<Rows, engine::TaskRun> || std::is_same_v<Rows, engine::TaskOfRun>;
 
 /// The operand of a product that is an array.
 struct Elements {
@@ -295,6 +308,15 @@ struct Exchange {
   }
 };
 
+/// A stage that multiplies by the matrix, and whose operand needs nothing of other ranks that has not been sent.
+TASKDAG_ENGINE_ANY_SIDE
+template <class Flow, class Product>
+TASKDAG_TASK void multiply_here(Flow& flow, const System& system, const Product& product) {
+  if constexpr (has_groups<Flow>) {
+    if (system.together > 1) return flow.stage_of_groups(product, system.rows, system.together);
+  }
+  flow.stage(product, system.rows);
+}
 /// A stage that multiplies by the matrix.
 TASKDAG_ENGINE_ANY_SIDE
 template <class Flow, class Product>
@@ -302,7 +324,7 @@ TASKDAG_TASK void multiply(Flow& flow, const System& system, const Product& prod
   if constexpr (Flow::ranks) {
     if (system.halo.exchanges()) return flow.stage(Exchange<Product>{product, system.halo}, system.rows);
   }
-  flow.stage(product, system.rows);
+  multiply_here(flow, system, product);
 }
 
 /// y = A x
@@ -314,7 +336,7 @@ struct Product {
   [[nodiscard]] TASKDAG_TASK Product at(const Column& column) const { return {system, column.of(x), column.of(y)}; }
   [[nodiscard]] TASKDAG_TASK Elements operand() const { return {x}; }
   template <class Rows>
-  TASKDAG_TASK double part(Rows row, int rank, int size) const {
+  TASKDAG_TASK auto part(Rows row, int rank, int size) const {
     return system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const { y[row] = product; }
@@ -350,7 +372,7 @@ struct Residual {
   [[nodiscard]] TASKDAG_TASK Residual at(const Column& column) const { return {loop.at(column), system, column.of(r)}; }
   [[nodiscard]] TASKDAG_TASK Elements operand() const { return {loop.control->x}; }
   template <class Rows>
-  TASKDAG_TASK double part(Rows row, int rank, int size) const {
+  TASKDAG_TASK auto part(Rows row, int rank, int size) const {
     return system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* /*sum*/) const {

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "krylov_ranks.hpp"
+#include "problems.hpp"
 #include "support/thread_ranks.hpp"
 #include "taskdag/cycle.hpp"
 
@@ -38,21 +39,6 @@ CsrMatrix interpolation_of(Index fine) {
     p.row_offsets.push_back(static_cast<Offset>(p.values.size()));
   }
   return p;
-}
-CsrMatrix transpose_of(const CsrMatrix& a) {
-  CsrMatrix t;
-  t.rows = a.cols;
-  t.cols = a.rows;
-  for (Index j = 0; j < a.cols; ++j) {
-    for (Index i = 0; i < a.rows; ++i) {
-      for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
-           e < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]); ++e) {
-        if (a.col_indices[e] == j) test::append(t, i, a.values[e]);
-      }
-    }
-    t.row_offsets.push_back(static_cast<Offset>(t.values.size()));
-  }
-  return t;
 }
 
 struct Level {
@@ -80,7 +66,7 @@ std::vector<Level> hierarchy(Index finest = 12) {
     }
     level.diagonal = test::inverse_diagonal(level.a);
     level.interpolation = interpolation_of(level.a.rows);
-    level.restriction = transpose_of(level.interpolation);
+    level.restriction = test::transposed(level.interpolation);
     levels.push_back(std::move(level));
   }
   return levels;

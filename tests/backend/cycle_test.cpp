@@ -448,6 +448,42 @@ TEST_P(CycleTest, HasMoreRowsThanADeviceAtATime) {
   expect_as_in_the_textbook(hierarchy, {}, 1, static_cast<std::size_t>(p.rows));
 }
 
+/// Nodes of three unknowns: operator, interpolation and restriction have rows in threes with the same columns.
+TEST_P(CycleTest, TakesRowsWithTheSameColumnsTogether) {
+  constexpr Index side = 17;
+  constexpr Index unknowns = 3;
+  constexpr Index coarse_nodes = 500;
+  constexpr Index nodes_of_row = 24;
+  std::vector<HostLevel> levels(2);
+  levels[0].a = test::cube_of_nodes(side, unknowns);
+  levels[1].a = make_stencil(
+      {.stencil = Stencil::twenty_seven_point, .nx = 5, .ny = 10, .nz = 10, .unknowns_per_node = unknowns});
+  CsrMatrix& p = levels[0].interpolation;
+  p.rows = levels[0].a.rows;
+  p.cols = levels[1].a.rows;
+  for (Index i = 0; i < p.rows; ++i) {
+    const Index first = (i / unknowns * 7) % (coarse_nodes - nodes_of_row);
+    for (Index j = first * unknowns; j < (first + nodes_of_row) * unknowns; ++j) {
+      p.col_indices.push_back(j);
+      p.values.push_back(0.01 + 0.001 * static_cast<double>((i + j) % 7));
+    }
+    p.row_offsets.push_back(static_cast<Offset>(p.values.size()));
+  }
+  ASSERT_GT(p.values.size(), 1000000U);
+  levels[0].restriction = test::transposed(p);
+  Hierarchy hierarchy(*this, levels, By::chebyshev, 3, 2, false);
+  expect_as_in_the_textbook(hierarchy, {}, 1, static_cast<std::size_t>(p.rows));
+  HostLevel& finest = levels[0];
+  for (CsrMatrix* const one : {&finest.a, &finest.interpolation, &finest.restriction})
+    *one = test::with_a_row_of_its_own(*one);
+  Hierarchy by_rows(*this, levels, By::chebyshev, 3, 2, false);
+  expect_as_in_the_textbook(by_rows, {}, 1, static_cast<std::size_t>(p.rows));
+  const auto bytes = [&](Hierarchy& of) {
+    return Cycle(context(), of.levels(1), of.inverse(), {}).info().bytes_of_cycle;
+  };
+  EXPECT_LT(bytes(hierarchy) + 1e6, bytes(by_rows));
+}
+
 TEST_P(CycleTest, PreconditionsAMethodAndBeatsItsSmoother) {
   const CsrMatrix a = make_stencil({.stencil = Stencil::five_point, .nx = 33, .ny = 33});
   std::vector<HostLevel> levels = grids(33, 4);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "krylov_fixture.hpp"
+#include "measure.hpp"
 #include "problems.hpp"
 
 namespace taskdag {
@@ -263,6 +264,49 @@ TEST_P(KrylovTest, LargeMatricesAreNearTheirDiagonalOrNot) {
   const bool cuda = GetParam().backend == Backend::cuda;
   EXPECT_EQ(of_near.bytes_of_iteration + 1e6 < of_far.bytes_of_iteration, cuda);
   EXPECT_EQ(of_near.bytes > of_far.bytes, cuda);
+}
+
+/// By all stages that multiply by the matrix, which are those of all methods.
+TEST_P(KrylovTest, RowsWithTheSameColumnsAreTakenTogether) {
+  struct Case {
+    Index side;
+    Index unknowns;
+    int together;
+  };
+  const bool cuda = GetParam().backend == Backend::cuda;
+  for (const Case& one : {Case{17, 3, 3}, {22, 2, 2}, {15, 4, 2}}) {
+    const CsrMatrix a = test::cube_of_nodes(one.side, one.unknowns);
+    ASSERT_GT(a.values.size(), 1000000U);
+    const std::vector<double> b = test::right_hand_side(a.rows);
+    auto s = system(a, With::diagonal);
+    auto apart = system(test::with_a_row_of_its_own(a), With::diagonal);
+    for (const KrylovOptions& options :
+         {KrylovOptions{.method = KrylovMethod::cg},
+          {.method = KrylovMethod::bicgstab},
+          {.method = KrylovMethod::bicgstab, .side = KrylovSide::right, .norm = KrylovNorm::unpreconditioned},
+          {.method = KrylovMethod::gmres},
+          {.method = KrylovMethod::fgmres, .side = KrylovSide::right, .norm = KrylovNorm::unpreconditioned},
+          {.method = KrylovMethod::minres},
+          {.method = KrylovMethod::richardson, .damping = 0.8},
+          {.method = KrylovMethod::chebyshev, .smallest = 0.2, .largest = 2.0}}) {
+      SCOPED_TRACE(std::to_string(one.unknowns) + " unknowns, " + to_string(options.method));
+      Krylov k = krylov(*s, options);
+      Krylov by_rows = krylov(*apart, options);
+      EXPECT_EQ(k.info().rows_together, one.together);
+      EXPECT_EQ(by_rows.info().rows_together, 1);
+      const Solved found = solve(k, b, {.relative = 1e-14, .iterations = 12});
+      const Solved expected = solve(by_rows, b, {.relative = 1e-14, .iterations = 12});
+      ASSERT_EQ(found.outcome.norms.size(), expected.outcome.norms.size());
+      for (std::size_t n = 0; n < expected.outcome.norms.size(); ++n)
+        EXPECT_NEAR(found.outcome.norms[n], expected.outcome.norms[n], 1e-11 * expected.outcome.norms[0]) << n;
+      EXPECT_LT(test::difference(found.x, expected.x), 1e-9);
+      if (!cuda) continue;
+      KrylovOptions host_driven = options;
+      host_driven.form = KrylovForm::host_driven;
+      Krylov by_host = krylov(*s, host_driven);
+      EXPECT_EQ(solve(by_host, b, {.relative = 1e-14, .iterations = 12}).x, found.x);
+    }
+  }
 }
 
 TEST_P(KrylovTest, AnEmptySystemIsSolvedAtOnce) {

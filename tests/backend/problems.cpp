@@ -98,6 +98,38 @@ CsrMatrix permuted(const CsrMatrix& a, const std::vector<Index>& row_order, cons
   return from_map(a.rows, entries);
 }
 
+CsrMatrix transposed(const CsrMatrix& a) {
+  CsrMatrix t{a.cols, a.rows, std::vector<Offset>(static_cast<std::size_t>(a.cols) + 1, 0), {}, {}};
+  for (const Index column : a.col_indices) ++t.row_offsets[static_cast<std::size_t>(column) + 1];
+  for (std::size_t row = 1; row < t.row_offsets.size(); ++row) t.row_offsets[row] += t.row_offsets[row - 1];
+  t.col_indices.resize(a.col_indices.size());
+  t.values.resize(a.values.size());
+  std::vector<Offset> next(t.row_offsets.begin(), t.row_offsets.end() - 1);
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(i)]; e < a.row_offsets[static_cast<std::size_t>(i) + 1];
+         ++e) {
+      const auto from = static_cast<std::size_t>(e);
+      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.col_indices[from])]++);
+      t.col_indices[to] = i;
+      t.values[to] = a.values[from];
+    }
+  }
+  return t;
+}
+
+CsrMatrix cube_of_nodes(Index side, Index unknowns) {
+  return make_stencil(
+      {.stencil = Stencil::twenty_seven_point, .nx = side, .ny = side, .nz = side, .unknowns_per_node = unknowns});
+}
+
+CsrMatrix with_a_row_of_its_own(CsrMatrix a) {
+  const Offset at = a.row_offsets[2];
+  a.col_indices.insert(a.col_indices.begin() + at, a.cols - 1);
+  a.values.insert(a.values.begin() + at, 0.0);
+  for (auto row = static_cast<std::size_t>(2); row < a.row_offsets.size(); ++row) ++a.row_offsets[row];
+  return a;
+}
+
 bool has_full_diagonal(const CsrMatrix& a) {
   for (Index i = 0; i < a.rows; ++i) {
     const auto begin = a.col_indices.begin() + a.row_offsets[static_cast<std::size_t>(i)];

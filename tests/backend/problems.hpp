@@ -25,7 +25,12 @@ CsrMatrix mirrored(const CsrMatrix& lower, double mirror);
 CsrMatrix made_dominant(CsrMatrix a);
 /// B(i, j) = A(row_order[i], col_order[j]).
 CsrMatrix permuted(const CsrMatrix& a, const std::vector<Index>& row_order, const std::vector<Index>& col_order);
+CsrMatrix transposed(const CsrMatrix& a);
 bool has_full_diagonal(const CsrMatrix& a);
+/// A 27-point cube of nodes, each with so many unknowns, which couple with all of those of its neighbours.
+CsrMatrix cube_of_nodes(Index side, Index unknowns);
+/// The same matrix with a zero as one more entry, at the end of the second row, whose columns no other row has then.
+CsrMatrix with_a_row_of_its_own(CsrMatrix a);
 
 /// Matrices with full diagonals and all shapes of dependencies: none, chains, dense rows, stencils, random ones.
 std::vector<Problem> small_problems();

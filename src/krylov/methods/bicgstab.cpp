@@ -28,7 +28,7 @@ struct BicgstabOperator {
   /// One worker's part of a row of A x; of A M⁻¹ x with a diagonal on the right. real: of no complex numbers, as in
   /// System::product_part(), and M is a diagonal or none.
   template <bool real = false, class Rows, class Of>
-  TASKDAG_TASK double part_of(Rows row, int rank, int size, const Of& of) const {
+  TASKDAG_TASK auto part_of(Rows row, int rank, int size, const Of& of) const {
     if (!right || (!real && !system.fused())) return system.product_part<real>(row, rank, size, of);
     return system.product_part<real>(row, rank, size,
                                      [&](Index j) { return system.scaled(static_cast<std::uint32_t>(j), of(j)); });
@@ -55,7 +55,7 @@ struct BicgstabProduct : BicgstabOperator {
   const double* x;
   [[nodiscard]] TASKDAG_TASK BicgstabOperand<Elements> operand() const { return {{system, right}, {x}}; }
   template <class Rows>
-  TASKDAG_TASK double part(Rows row, int rank, int size) const {
+  TASKDAG_TASK auto part(Rows row, int rank, int size) const {
     return part_of(row, rank, size, Elements{x});
   }
 };
@@ -191,7 +191,7 @@ struct Bicgstab {
     Data d;
     [[nodiscard]] TASKDAG_TASK BicgstabOperand<DirectionOf> operand() const { return {d.k(), DirectionOf(d)}; }
     template <class Rows>
-    TASKDAG_TASK double part(Rows row, int rank, int size) const {
+    TASKDAG_TASK auto part(Rows row, int rank, int size) const {
       return d.k().template part_of<true>(row, rank, size, DirectionOf(d));
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -210,7 +210,7 @@ struct Bicgstab {
     Data d;
     [[nodiscard]] TASKDAG_TASK BicgstabOperand<HalfOf> operand() const { return {d.k(), HalfOf(d)}; }
     template <class Rows>
-    TASKDAG_TASK double part(Rows row, int rank, int size) const {
+    TASKDAG_TASK auto part(Rows row, int rank, int size) const {
       return d.k().template part_of<true>(row, rank, size, HalfOf(d));
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {

@@ -226,7 +226,7 @@ struct Cg {
     Data d;
     [[nodiscard]] TASKDAG_TASK DirectionOf operand() const { return DirectionOf(d); }
     template <class Rows>
-    TASKDAG_TASK double part(Rows row, int rank, int size) const {
+    TASKDAG_TASK auto part(Rows row, int rank, int size) const {
       return d.system.template product_part<true>(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -270,7 +270,7 @@ struct Cg {
       Number* w;
       [[nodiscard]] TASKDAG_TASK Direction operand() const { return {ghosts, reals(p)}; }
       template <class Rows>
-      TASKDAG_TASK double part(Rows row, int rank, int size) const {
+      TASKDAG_TASK auto part(Rows row, int rank, int size) const {
         return system.product_part(row, rank, size, operand());
       }
       TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -380,9 +380,9 @@ struct Cg {
   TASKDAG_TASK static void turn(Flow& flow, const Data& d, const Calls& calls) {
     if (d.large) {
       flow.stage(MakeDirection{d}, elements_of<Number>(d.system));
-      flow.stage(DirectionProduct{d}, d.system.rows);
+      multiply_here(flow, d.system, DirectionProduct{d});
     } else if constexpr (has_operands_on_the_way<Flow, Number>) {
-      flow.stage(DirectionAndProduct{d}, d.system.rows);
+      multiply_here(flow, d.system, DirectionAndProduct{d});
     }
     if (d.system.fused()) {
       flow.stage(StepAndSums{d}, d.rows_and_ghosts());

@@ -296,7 +296,7 @@ struct Gmres {
       bool fused;
       [[nodiscard]] TASKDAG_TASK GmresOperand operand() const { return {system, w, z, inverse, right, fused}; }
       template <class Rows>
-      TASKDAG_TASK double part(Rows row, int rank, int size) const {
+      TASKDAG_TASK auto part(Rows row, int rank, int size) const {
         if (!right) return system.product_part(row, rank, size, [&](Index j) { return w[j] * inverse; });
         if (!fused) return system.product_part(row, rank, size, [&](Index j) { return z[j]; });
         return system.product_part(

@@ -262,7 +262,7 @@ struct MinresProduct {
     double ratio;
     [[nodiscard]] TASKDAG_TASK MinresOperand operand() const { return {z, factor}; }
     template <class Rows>
-    TASKDAG_TASK double part(Rows row, int rank, int size) const {
+    TASKDAG_TASK auto part(Rows row, int rank, int size) const {
       return system.product_part(row, rank, size, operand());
     }
     TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {
@@ -351,7 +351,7 @@ struct MinresTrueNorm {
   MinresData d;
   [[nodiscard]] TASKDAG_TASK Elements operand() const { return {d.loop.control->x}; }
   template <class Rows>
-  TASKDAG_TASK double part(Rows row, int rank, int size) const {
+  TASKDAG_TASK auto part(Rows row, int rank, int size) const {
     return d.system.product_part(row, rank, size, operand());
   }
   TASKDAG_TASK void execute(std::uint32_t row, double product, double* sum) const {

@@ -117,8 +117,8 @@ struct PolynomialStep {
     /// Of the new x, also where it is there.
     [[nodiscard]] TASKDAG_TASK PolynomialUpdate<Rule> operand() const { return update; }
     template <class Rows>
-    TASKDAG_TASK double part(Rows row, int rank, int size) const {
-      if (!residual) return 0.0;
+    TASKDAG_TASK auto part(Rows row, int rank, int size) const {
+      if (!residual) return decltype(system.product_part(row, rank, size, update)){};
       if constexpr (!rows_on_host<Rows>) {
         if (!made) return system.product_part(row, rank, size, update);
       }

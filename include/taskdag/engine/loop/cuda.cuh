@@ -111,11 +111,43 @@ __device__ inline void run_passes(const LoopShape& shape, std::uint32_t tile, in
   std::uint32_t task = shape.begin + tile * at_a_time + static_cast<std::uint32_t>(thread / shape.size);
   for (std::uint32_t p = 0; p < shape.passes; ++p, task += shape.step) pass(task);
 }
+/// What one thread does of a group of tasks. Of the threads that share it, each executes another one of the tasks.
+template <class Worker>
+__device__ inline void run_group(const Worker& worker, const LoopShape& shape, std::uint32_t group,
+                                 std::uint32_t tasks_of_group, int thread, double* sum) {
+  const int rank = thread & (shape.size - 1);
+  const TaskGroup tasks{group * tasks_of_group, tasks_of_group};
+  GroupParts part;
+  if (group < shape.tasks) part = worker.part(tasks, rank, shape.size);
+  for (int offset = shape.size / 2; offset > 0; offset /= 2) {
+    for (double& one : part.of) one += __shfl_xor_sync(0xFFFFFFFFU, one, offset);
+  }
+  if (group >= shape.tasks) return;
+#pragma unroll  // an array of registers has no element by a number that is not known
+  for (int k = 0; k < TaskGroup::most; ++k) {
+    if (rank == (k & (shape.size - 1)) && static_cast<std::uint32_t>(k) < tasks.count)
+      worker.execute(tasks.first + static_cast<std::uint32_t>(k), part.of[k], sum);
+  }
+}
+/// A stage whose tasks are done in groups; its shape is that of the groups.
+template <class S>
+struct GroupedStage : S {
+  std::uint32_t tasks_of_group;
+};
+template <class S>
+inline constexpr bool is_grouped = requires(const S& stage) {
+  stage.tasks_of_group;
+};
+
 template <class S>
 __device__ inline void run_tile(const S& stage, const LoopShape& shape, std::uint32_t tile, int thread, double* sum) {
   const auto& worker = worker_of(stage);
-  run_passes(shape, tile, thread,
-             [&](std::uint32_t task) { run_task<stage_has_parts<S>>(worker, shape, task, thread, sum); });
+  run_passes(shape, tile, thread, [&](std::uint32_t task) {
+    if constexpr (is_grouped<S>)
+      run_group(worker, shape, task, stage.tasks_of_group, thread, sum);
+    else
+      run_task<stage_has_parts<S>>(worker, shape, task, thread, sum);
+  });
 }
 /// The same of slices `first` and following, as many as are not idle by the bits of `at_work`: their tasks with one row
 /// come one after the other, and find in the caches what they read in common.
@@ -435,6 +467,7 @@ class StreamFlow {
  public:
   static constexpr bool calls = true;
   static constexpr bool ranks = true;
+  static constexpr bool groups = true;
 
   /// size: threads that share a task of a stage with parts. again: a condition's word; once it is 0, stages that have
   /// been launched all the same do nothing. Null: all are done. trace: gets a span for each stage and call, from now
@@ -453,13 +486,16 @@ class StreamFlow {
       const LoopShape shape = LoopShape::of(tasks, stage_has_parts<StageSlice<S>> ? size_ : 1);
       const dim3 grid(shape.tiles, blocks_of_tile(shape, (stage.most_slices() + together - 1U) / together));
       detail::sliced_stage_kernel<S><<<grid, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+      detail::check(cudaGetLastError(), S::name);
     } else {
-      LoopShape shape = LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1);
-      if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
-      const std::uint32_t blocks = shape.tiles + (stage_has_aside<S> ? 1U : 0U);
-      detail::stage_kernel<S><<<blocks, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+      launch(stage, LoopShape::of(tasks, stage_has_parts<S> ? size_ : 1), backwards);
     }
-    detail::check(cudaGetLastError(), S::name);
+    end_span(S::name, tasks);
+  }
+  /// The same, in groups of so many tasks, at most TaskGroup::most; a divisor of their number. Threads share a group.
+  template <class S>
+  void stage_of_groups(const S& stage, std::uint32_t tasks, std::uint32_t tasks_of_group, bool backwards = false) {
+    launch(detail::GroupedStage<S>{stage, tasks_of_group}, LoopShape::of(tasks / tasks_of_group, size_), backwards);
     end_span(S::name, tasks);
   }
   template <class Call>
@@ -499,6 +535,13 @@ class StreamFlow {
   }
 
  private:
+  template <class S>
+  void launch(const S& stage, LoopShape shape, bool backwards) const {
+    if (stage_sums<S>() == 0 && backwards) shape = shape.backwards();
+    const std::uint32_t blocks = shape.tiles + (stage_has_aside<S> ? 1U : 0U);
+    detail::stage_kernel<S><<<blocks, LoopShape::threads, 0, stream_>>>(stage, shape, scratch_, again_);
+    detail::check(cudaGetLastError(), S::name);
+  }
   /// Where no stage or call ends: what a look at a condition takes is part of no span.
   void begin_span() const {
     if (trace_ != nullptr) trace_->begin(stream_);

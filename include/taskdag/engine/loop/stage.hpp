@@ -34,7 +34,8 @@
 /// |                                               | threads in place of execute(); nothing                |
 ///
 /// A worker whose part() also takes a TaskRun and a TaskOfRun is asked on host threads for the parts of consecutive
-/// tasks at once.
+/// tasks at once. One whose part() also takes a TaskGroup may be given to StreamFlow::stage_of_groups(), where the same
+/// workers do a few consecutive tasks.
 ///
 /// How many numbers are added up may be known to the loop alone. Such a stage has *slices*: all its tasks are done for
 /// each, and add up `sums` numbers of that slice. Tasks with parts are done for several slices while what they read of
@@ -97,6 +98,17 @@ struct TaskOfRun {
 
 /// On CUDA: threads that share a task of a stage that is a launch; where it is a phase of one kernel, up to 32 do.
 inline constexpr int most_threads_of_task = 256;
+
+/// Consecutive tasks that the same workers do, on CUDA, since what they read is the same in part.
+struct TaskGroup {
+  static constexpr int most = 3;
+  std::uint32_t first;
+  std::uint32_t count;
+};
+/// What a worker has of each of them.
+struct GroupParts {
+  double of[TaskGroup::most] = {};
+};
 
 /// Who does the tasks: a worker, or the stage itself.
 template <class S>
