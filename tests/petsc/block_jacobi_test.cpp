@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "blocks.hpp"
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -94,14 +95,7 @@ TEST_P(BlockJacobi, TheMatrixOwnBlocksGivePetscsPbjacobi) {
 
 TEST_P(BlockJacobi, BlocksOfSeveralSizesGivePetscsVpbjacobi) {
   const OwnedMat a = make_matrix(convection());
-  PetscInt rows = 0;
-  PETSC_OK(MatGetLocalSize(a, &rows, nullptr));
-  std::vector<PetscInt> sizes;
-  for (PetscInt size = 1; rows > 0; size = size % 11 + 1) {
-    sizes.push_back(std::min(size, rows));
-    rows -= sizes.back();
-  }
-  PETSC_OK(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+  PETSC_OK(set_blocks_of_several_sizes(a, 11));
   const OwnedPc theirs = make_pc(a, "-pc_type vpbjacobi");
   const OwnedPc found = make_pc(a, ours());
   EXPECT_LE(difference_of_applications(found, theirs, a), 1e-12);

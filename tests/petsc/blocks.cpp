@@ -63,4 +63,16 @@ PetscErrorCode make_blocks(Mat* a, MatType type, const Blocks& blocks) {
   return PetscErrorCode{};
 }
 
+PetscErrorCode set_blocks_of_several_sizes(Mat a, PetscInt most) {
+  PetscInt rows = 0;
+  PetscCall(MatGetLocalSize(a, &rows, nullptr));
+  std::vector<PetscInt> sizes;
+  for (PetscInt size = 1; rows > 0; size = size % most + 1) {
+    sizes.push_back(std::min(size, rows));
+    rows -= sizes.back();
+  }
+  PetscCall(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+  return PetscErrorCode{};
+}
+
 }  // namespace taskdag::test

@@ -20,4 +20,8 @@ struct Blocks {
 /// On all ranks, of this type, 27-point in blocks.
 PetscErrorCode make_blocks(Mat* a, MatType type, const Blocks& blocks);
 
+/// Gives a matrix diagonal blocks of 1, 2, … `most` rows, of 1 again, and so on, as vpbjacobi takes them. Returns the
+/// first error.
+PetscErrorCode set_blocks_of_several_sizes(Mat a, PetscInt most);
+
 }  // namespace taskdag::test

@@ -119,13 +119,8 @@ TEST_P(KrylovRanks, TakeBlocksOfPetscs) {
       std::array<Outcome, 2> outcomes;
       for (const std::size_t ours : {0U, 1U}) {
         OwnedMat a;
-        PetscInt rows = 0;
         ok(make_blocks(a.out(), type(), {.size = size}));
-        ok(MatGetLocalSize(a, &rows, nullptr));
-        std::vector<PetscInt> sizes;
-        for (; rows > 0; rows -= sizes.back())
-          sizes.push_back(std::min<PetscInt>(rows, 1 + static_cast<PetscInt>(sizes.size()) % (2 * size)));
-        if (pc == "vpbjacobi") ok(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+        if (pc == "vpbjacobi") ok(set_blocks_of_several_sizes(a, 2 * size));
         const std::string all = (ours == 1 ? kOurs : "") + options;
         outcomes[ours] = solve_in(make_case(std::move(a), all), all);
       }

@@ -169,12 +169,7 @@ TEST_P(KrylovMethods, TakeBlocksOfPetscs) {
       for (const std::size_t ours : {0U, 1U}) {
         OwnedMat a;
         PETSC_OK(make_blocks(a.out(), type(), {.size = size, .symmetric = method.symmetric}));
-        PetscInt rows = 0;
-        PETSC_OK(MatGetLocalSize(a, &rows, nullptr));
-        std::vector<PetscInt> sizes;
-        for (; rows > 0; rows -= sizes.back())
-          sizes.push_back(std::min<PetscInt>(rows, 1 + static_cast<PetscInt>(sizes.size()) % (2 * size)));
-        if (pc == "vpbjacobi") ok(MatSetVariableBlockSizes(a, static_cast<PetscInt>(sizes.size()), sizes.data()));
+        if (pc == "vpbjacobi") ok(set_blocks_of_several_sizes(a, 2 * size));
         const std::string all = (ours == 1 ? kOurs : "") + options;
         outcomes[ours] = solve_in(make_case(std::move(a), all), all);
       }

@@ -6,6 +6,14 @@
 
 namespace taskdag::test {
 
+MakeCase of_blocks(MatType type, const Blocks& blocks) {
+  return [=](const std::string& options) {
+    OwnedMat a;
+    ok(make_blocks(a.out(), type, blocks));
+    return make_case(std::move(a), options);
+  };
+}
+
 bool says(const Outcome& outcome, const std::string& words) { return outcome.view.find(words) != std::string::npos; }
 
 std::string said_by(const Outcome& outcome) {

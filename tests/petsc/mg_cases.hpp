@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks.hpp"
 #include "krylov_cases.hpp"
 #include "support.hpp"
 
@@ -21,6 +22,8 @@ inline const std::string kBounds = "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2.1
 
 /// The KSP of a matrix, or of a grid.
 using MakeCase = std::function<Case(const std::string& options)>;
+
+MakeCase of_blocks(MatType type, const Blocks& blocks);
 
 bool says(const Outcome& outcome, const std::string& words);
 /// What is said of cycles and loops.

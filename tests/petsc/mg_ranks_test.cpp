@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "blocks.hpp"
 #include "deadline.hpp"
 #include "krylov_cases.hpp"
 #include "mg_cases.hpp"
@@ -125,11 +124,7 @@ TEST_P(MultigridOnRanks, TakesSmoothersOfPetsc) {
 
 /// Those of each rank's own rows, which a level is dealt out for.
 TEST_P(MultigridOnRanks, TakesBlocksOfPetscs) {
-  const MakeCase make = [](const std::string& options) {
-    OwnedMat a;
-    ok(make_blocks(a.out(), type(), {.size = 3, .symmetric = true, .nx = 12}));
-    return make_case(std::move(a), options);
-  };
+  const MakeCase make = of_blocks(type(), {.size = 3, .symmetric = true, .nx = 12});
   expect_same_cycles(make, "-ksp_type gmres -pc_type gamg -mg_levels_pc_type pbjacobi ");
 }
 

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "blocks.hpp"
 #include "krylov_cases.hpp"
 #include "mg_cases.hpp"
 #include "support.hpp"
@@ -123,11 +122,7 @@ TEST_P(Multigrid, TakesSmoothersOfPetsc) {
 
 /// Levels of GAMG have as many rows in a block as vectors of the near null space, which are one for each unknown.
 TEST_P(Multigrid, TakesBlocksOfPetscs) {
-  const MakeCase make = [](const std::string& options) {
-    OwnedMat a;
-    ok(make_blocks(a.out(), type(), {.size = 3, .symmetric = true, .nx = 8}));
-    return make_case(std::move(a), options);
-  };
+  const MakeCase make = of_blocks(type(), {.size = 3, .symmetric = true, .nx = 8});
   for (const std::string smoother : {"", "-mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7 "}) {
     const std::string options = "-ksp_type gmres " + kGamg + smoother + "-mg_levels_pc_type ";
     expect_same_cycles(make, options + "pbjacobi ");
