@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "mat/local_block.hpp"
 #include "mat/with_pattern.hpp"
 #include "matsor/mat_sor.hpp"
 #include "mg/rank_matrix.hpp"
@@ -25,14 +26,6 @@ PetscErrorCode sweeps_by_nodes(Mat matrix, const SorSettings& settings, bool* by
 bool is_a_sweep(MatSORType sweep, bool on_ranks) {
   const int sweeps = (on_ranks ? 0 : SOR_SYMMETRIC_SWEEP) | SOR_LOCAL_SYMMETRIC_SWEEP;
   return (sweep & sweeps) != 0 && (sweep & ~sweeps) == 0;
-}
-
-/// What is swept through: on several ranks what this one has in its own columns.
-PetscErrorCode own_part(Mat matrix, Mat* own) {
-  PetscFunctionBegin;
-  *own = matrix;
-  if (is_on_ranks(matrix)) PetscCall(MatMPIAIJGetSeqAIJ(matrix, own, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 }  // namespace
@@ -61,7 +54,7 @@ PetscErrorCode look_at_sor(PC pc, SorSettings* seen, const Refusal& refuse) {
   PetscCall(read_sor(pc, seen, &known));
   if (!aij) refuse("is PETSc's sor of a matrix of type ", reinterpret_cast<PetscObject>(matrix)->type_name);
   if (!aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(own_part(matrix, &own));
+  PetscCall(local_block(matrix, &own));
   PetscCall(sweeps_by_nodes(own, *seen, &by_nodes));
   const double sweeps = static_cast<double>(seen->iterations) * static_cast<double>(seen->local_iterations);
   if (!known || !is_a_sweep(seen->sweep, is_on_ranks(matrix)) || sweeps > std::numeric_limits<int>::max())

@@ -113,28 +113,26 @@ class Cycle::Impl {
       if (l < dealt_out) {
         fill_dealt_out(levels[l], ranks->levels[l], l + 1 == dealt_out, program_.levels[l]);
       } else {
-        fill_whole(levels[l], l + 1 == levels.size(), program_.levels[l]);
-        if (ranks == nullptr) group_rows(levels[l], l + 1 == levels.size(), program_.levels[l]);
+        fill_whole(levels[l], l + 1 == levels.size(), ranks == nullptr, program_.levels[l]);
       }
       fill_rest(levels[l], l);
     }
     info_.dealt_out = static_cast<int>(dealt_out);
   }
-  void group_rows(const CycleLevel& from, bool coarsest, cycles::Level& to) const {
-    if (!coarsest || program_.inverse == nullptr) to.a.group_rows(context_, from.a.pattern);
-    if (coarsest) return;
-    to.interpolation.group_rows(context_, from.interpolation.pattern);
-    to.restriction.group_rows(context_, from.restriction.pattern);
-  }
-  void fill_whole(const CycleLevel& from, bool coarsest, cycles::Level& to) const {
+  void fill_whole(const CycleLevel& from, bool coarsest, bool one_rank, cycles::Level& to) const {
+    const auto rows_of = [&](const CsrView& matrix) {
+      cycles::SharedRows rows(context_, matrix);
+      if (one_rank) rows.group_rows(context_, matrix.pattern);
+      return rows;
+    };
     if (coarsest && program_.inverse != nullptr) {
       to.a = cycles::SharedRows::of_inverse(context_, from.a.pattern.rows);
     } else {
-      to.a = cycles::SharedRows(context_, from.a);
+      to.a = rows_of(from.a);
     }
     if (coarsest) return;
-    to.interpolation = cycles::SharedRows(context_, from.interpolation);
-    to.restriction = cycles::SharedRows(context_, from.restriction);
+    to.interpolation = rows_of(from.interpolation);
+    to.restriction = rows_of(from.restriction);
   }
   void fill_dealt_out(const CycleLevel& from, const CycleRankLevel& outer, bool last, cycles::Level& to) const {
     to.a = cycles::SharedRows(context_, from.a, outer.a.entries);

@@ -5,6 +5,7 @@
 #include "backends/cuda/seam.cuh"
 #include "backends/cuda/stream.hpp"
 #include "krylov/device.hpp"
+#include "krylov/shape.hpp"
 #include "taskdag/engine/loop/stage.hpp"
 #include "taskdag/error.hpp"
 
@@ -30,16 +31,6 @@ __global__ void distances_kernel(CsrPattern pattern, std::int16_t* distance, std
   if (!all_fit) *far = 1;
 }
 
-__device__ bool has_columns_of_row_before(const CsrPattern& pattern, Index row) {
-  const Offset before = pattern.row_offsets[row - 1];
-  const Offset begin = pattern.row_offsets[row];
-  const Offset count = begin - before;
-  if (pattern.row_offsets[row + 1] - begin != count) return false;
-  for (Offset e = 0; e < count; ++e) {
-    if (pattern.col_indices[before + e] != pattern.col_indices[begin + e]) return false;
-  }
-  return true;
-}
 /// Sets word k where groups of k + 2 rows do not have the same columns each.
 __global__ void differences_kernel(CsrPattern pattern, std::uint32_t* differs) {
   static_assert(engine::TaskGroup::most == 3);

@@ -97,9 +97,7 @@ TASKDAG_TASK double sums_of_run(const Offset* begin, const Index* column, const 
   std::uint32_t k = 0;
   const auto one = [&] {
     const std::uint32_t row = run.first + k;
-    double sum = 0.0;
-    for (Offset e = begin[row]; e < begin[row + 1]; ++e) sum += value[e] * of(column[e]);
-    run.parts[k] = sum;
+    run.parts[k] = sum_of_row<1>(begin[row], begin[row + 1], {{column}, static_cast<Index>(row)}, value, 0, 1, of);
   };
   for (; k < run.count && (run.first + k) % together != 0; ++k) one();
   k = together == 3 ? sums_of_groups<3>(begin, column, value, run, k, of)

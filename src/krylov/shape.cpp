@@ -1,7 +1,5 @@
 #include "krylov/shape.hpp"
 
-#include <algorithm>
-
 #include "taskdag/engine/loop/stage.hpp"
 
 namespace taskdag::krylov {
@@ -38,11 +36,7 @@ std::uint32_t rows_together(const CsrPattern& pattern) {
   for (Index row = 1; row < pattern.rows && (in_twos || in_threes); ++row) {
     const bool in_a_two = in_twos && row % 2 != 0;
     const bool in_a_three = in_threes && row % 3 != 0;
-    if (!in_a_two && !in_a_three) continue;
-    const Index* const columns = pattern.col_indices + pattern.row_offsets[row];
-    const Index* const end = pattern.col_indices + pattern.row_offsets[row + 1];
-    const Index* const before = pattern.col_indices + pattern.row_offsets[row - 1];
-    if (std::equal(before, columns, columns, end)) continue;
+    if ((!in_a_two && !in_a_three) || has_columns_of_row_before(pattern, row)) continue;
     in_twos = in_twos && !in_a_two;
     in_threes = in_threes && !in_a_three;
   }

@@ -7,6 +7,7 @@
 
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"
+#include "taskdag/engine/platform.hpp"
 
 namespace taskdag::krylov {
 
@@ -21,6 +22,17 @@ int threads_of_loop(const Context& context, std::int64_t rows, std::int64_t entr
 /// H200 a 7-point grid of 160³ takes 279 µs an iteration of CG with a thread a row, 215 with two, 234 with four;
 /// 64³ 23.2 and 21.9. Rows of five are short enough.
 int threads_of_row(std::int64_t rows, std::int64_t entries);
+/// Of a row that is not the first one; its columns may be in memory of either side.
+TASKDAG_TASK inline bool has_columns_of_row_before(const CsrPattern& pattern, Index row) {
+  const Offset before = pattern.row_offsets[row - 1];
+  const Offset begin = pattern.row_offsets[row];
+  const Offset count = begin - before;
+  if (pattern.row_offsets[row + 1] - begin != count) return false;
+  for (Offset e = 0; e < count; ++e) {
+    if (pattern.col_indices[before + e] != pattern.col_indices[begin + e]) return false;
+  }
+  return true;
+}
 /// How many consecutive rows each have the same columns, as those of a node with several unknowns do: up to
 /// engine::TaskGroup::most, a divisor of their number. Of a matrix in host memory.
 std::uint32_t rows_together(const CsrPattern& pattern);

@@ -492,10 +492,12 @@ class StreamFlow {
     }
     end_span(S::name, tasks);
   }
-  /// The same, in groups of so many tasks, at most TaskGroup::most; a divisor of their number. Threads share a group.
+  /// The same, in groups of so many tasks, at most TaskGroup::most; a divisor of their number. Threads of a warp share
+  /// a group.
   template <class S>
   void stage_of_groups(const S& stage, std::uint32_t tasks, std::uint32_t tasks_of_group, bool backwards = false) {
-    launch(detail::GroupedStage<S>{stage, tasks_of_group}, LoopShape::of(tasks / tasks_of_group, size_), backwards);
+    const LoopShape shape = LoopShape::of(tasks / tasks_of_group, std::min(size_, 32));
+    launch(detail::GroupedStage<S>{stage, tasks_of_group}, shape, backwards);
     end_span(S::name, tasks);
   }
   template <class Call>

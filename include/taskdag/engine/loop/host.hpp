@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -65,8 +66,8 @@ class HostFlow {
     if constexpr (stage_has_slices<S>) {
       run_slices(stage, tasks);
     } else {
-      const HostTrace::Ready what = ready(S::name, tasks);
       HostTrace* const trace = this->trace();
+      const HostTrace::Ready what = ready(trace, S::name, tasks);
       run([&](int thread) {
         const detail::HostSpan span(trace, what, thread);
         add_up(stage, thread, tasks, sums_[static_cast<std::size_t>(thread)].value);
@@ -77,8 +78,9 @@ class HostFlow {
 
   template <class Call>
   void call(const Call& call) {
-    const detail::HostSpan span(trace(), ready(Call::name, 1), 0);
-    const TraceOfCall<HostTrace> inside(trace());
+    HostTrace* const trace = this->trace();
+    const detail::HostSpan span(trace, ready(trace, Call::name, 1), 0);
+    const TraceOfCall<HostTrace> inside(trace);
     call(Stream{});
   }
 
@@ -105,14 +107,15 @@ class HostFlow {
     return outer != nullptr && sums_.size() <= outer->threads() ? outer : nullptr;
   }
   /// What spans are of that begin now.
-  [[nodiscard]] HostTrace::Ready ready(const char* name, std::uint32_t tasks) const {
-    return trace() != nullptr ? trace()->ready(name, tasks) : HostTrace::Ready{};
+  [[nodiscard]] static HostTrace::Ready ready(HostTrace* trace, std::string_view name, std::uint32_t tasks) {
+    return trace != nullptr ? trace->ready(name, tasks) : HostTrace::Ready{};
   }
   /// A span of what one worker does when the tasks of a stage have ended: thread 0, which is the calling one.
   template <class S>
   [[nodiscard]] detail::HostSpan finishing() const {
-    if (trace() == nullptr) return {nullptr, {}, 0};
-    return {trace(), trace()->ready(std::string(S::name) + ": finish", 1), 0};
+    HostTrace* const trace = this->trace();
+    if (trace == nullptr) return {nullptr, {}, 0};
+    return {trace, trace->ready(std::string(S::name) + ": finish", 1), 0};
   }
   [[nodiscard]] std::uint32_t end_of(int thread, std::uint32_t tasks) const {
     const std::size_t next = static_cast<std::size_t>(thread) + 1;  // 0 for thread −1
@@ -209,8 +212,8 @@ class HostFlow {
   void run_slices(const S& stage, std::uint32_t tasks) {
     const std::uint32_t slices = stage.slices();
     if (slice_sums_.size() < slices * sums_.size()) slice_sums_.resize(slices * sums_.size());
-    const HostTrace::Ready what = ready(S::name, tasks);
     HostTrace* const trace = this->trace();
+    const HostTrace::Ready what = ready(trace, S::name, tasks);
     run([&](int thread) {
       const detail::HostSpan span(trace, what, thread);
       const auto sums_of = [&](std::uint32_t slice) {
