@@ -17,8 +17,11 @@
 #if PETSC_VERSION_LT(3, 18, 0)
 #error "TaskDAG's plugin needs PETSc 3.18 or newer"
 #endif
-#if !defined(PETSC_USE_REAL_DOUBLE)
-#error "TaskDAG's plugin needs a PETSc with double precision scalars"
+#if !defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_REAL_SINGLE)
+#error "TaskDAG's plugin needs a PETSc whose scalars are in double or single precision"
+#endif
+#if defined(PETSC_USE_REAL_SINGLE) && defined(PETSC_USE_COMPLEX)
+#error "TaskDAG's plugin needs a PETSc with real scalars where they are in single precision"
 #endif
 
 #if PETSC_VERSION_LT(3, 19, 0)

@@ -188,7 +188,7 @@ PetscErrorCode put(const Option& option, const Integer& integer, const char* tex
 PetscErrorCode put(const Option& option, const Real& real, const char* text, Settings* settings) {
   PetscFunctionBegin;
   char* end = nullptr;
-  const double value = std::strtod(text, &end);
+  const auto value = static_cast<PetscReal>(std::strtod(text, &end));
   if (!*text || *end || !std::isfinite(value)) PetscCall(refuse(option, option.range, text));
   PetscCheck(real.valid(value), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %g", option.name,
              option.range.c_str(), value);

@@ -12,6 +12,7 @@
 #include "taskdag/cycle.hpp"
 #include "taskdag/device_order.hpp"
 #include "taskdag/dominance.hpp"
+#include "taskdag/double_copy.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/factorization.hpp"
 #include "taskdag/generators.hpp"

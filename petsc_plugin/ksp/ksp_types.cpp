@@ -198,11 +198,11 @@ PetscErrorCode compute_eigenvalues(KSP ksp, PetscInt room, PetscReal* real, Pets
   *count = lost ? std::min(ksp->its, room) : static_cast<PetscInt>(values.size());
   PetscCheck(room >= *count, comm_of(ksp), PETSC_ERR_ARG_SIZ, "there is no room for %d eigenvalues",
              static_cast<int>(*count));
-  if (lost) std::fill_n(real, *count, std::numeric_limits<double>::quiet_NaN());
+  if (lost) std::fill_n(real, *count, std::numeric_limits<PetscReal>::quiet_NaN());
   std::fill_n(imaginary, room, 0.0);
   for (std::size_t k = 0; k < values.size() && !lost; ++k) {
-    real[k] = values[k].real();
-    imaginary[k] = values[k].imag();
+    real[k] = static_cast<PetscReal>(values[k].real());
+    imaginary[k] = static_cast<PetscReal>(values[k].imag());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,11 +219,11 @@ PetscErrorCode compute_extremes(KSP ksp, PetscReal* largest, PetscReal* smallest
   std::vector<double> values;
   bool lost = false;
   PetscCall(find_values(ksp, wrapped->loop, find_singular_values, &values, &lost));
-  *smallest = *largest = lost ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  *smallest = *largest = lost ? std::numeric_limits<PetscReal>::quiet_NaN() : PetscReal(1.0);
   if (lost || values.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  *smallest = *least;
-  *largest = *most;
+  *smallest = static_cast<PetscReal>(*least);
+  *largest = static_cast<PetscReal>(*most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -215,12 +215,11 @@ void KspLoop::check_place(Reason* why_not) const {
     why_not->set("the preconditioner works on host threads, and the matrix is in device memory");
 }
 
-PetscErrorCode KspLoop::find_diagonal(const double** diagonal, Reason* why_not) const {
+PetscErrorCode KspLoop::find_diagonal(const double** diagonal) {
   PetscFunctionBegin;
   *diagonal = use_.diagonal;
-  if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(diagonal_.elements(on_cuda(), diagonal));
+  if (!use_.diagonal && form_ == PcForm::diagonal) PetscCall(diagonal_.elements(place_->context, diagonal));
   if (rows() == 0) *diagonal = &no_element;
-  if (!*diagonal && form_ == PcForm::diagonal) why_not->set("a vector is in host memory, and the matrix is not");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,16 +234,16 @@ PetscErrorCode KspLoop::find_null_space(KSP ksp, NullSpace* found, Reason* why_n
   found->constant = constant == PETSC_TRUE;
   PetscCall(guarded([&] {
     found->vectors.resize(static_cast<std::size_t>(count));
-    null_copies_.resize(static_cast<std::size_t>(count));
+    null_elements_.resize(static_cast<std::size_t>(count));
   }));
   for (PetscInt k = 0; k < count; ++k) {
     const double*& elements = found->vectors[static_cast<std::size_t>(k)];
     PetscInt size = 0;
     PetscCall(VecGetLocalSize(vectors[k], &size));
     if (size == rows())
-      PetscCall(elements_or_copy(vectors[k], place_->context, &null_copies_[static_cast<std::size_t>(k)], &elements));
+      PetscCall(null_elements_[static_cast<std::size_t>(k)].find(vectors[k], place_->context, &elements));
     if (rows() == 0) elements = &no_element;
-    if (!elements) why_not->set("a vector of the null space is of another size or in another memory than the loop");
+    if (!elements) why_not->set("a vector of the null space is of another size than the loop");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -296,7 +295,7 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next,
   if (!why_not->given() && plan.options.columns > 1 && on_cuda() && rows() > most_rows_of_columns_on_cuda)
     why_not->set("on a GPU a solve of each is faster with so many rows");
   if (why_not->given()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(find_diagonal(&next->diagonal, why_not));
+  PetscCall(find_diagonal(&next->diagonal));
   PetscCall(next->own.open(own, on_cuda()));
   PetscCall(own_.bring(whole, place_->context));
   if (outer) {
@@ -413,13 +412,15 @@ PetscErrorCode KspLoop::with_arrays(Object b, Object x, PetscInt first, const Wo
   if (on_cuda()) PetscCall(current_stream(&stream));
   PetscCall(open_arrays(b, x, on_cuda(), &arrays, ResultUse::updated));
   if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-  Arrays lent = arrays;
-  lent.b += std::int64_t{first} * arrays.ldb;
-  lent.x += std::int64_t{first} * arrays.ldx;
-  lent.columns -= first;
-  const auto on_stream = [&](const Arrays& here) { work(here, stream); };
-  const bool apart = on_cuda() && arrays.space == MemorySpace::host && rows() > 0;
-  const PetscErrorCode worked = apart ? with_copies(lent, on_stream) : guarded([&] { on_stream(lent); });
+  const PetscErrorCode worked = in_doubles(&arrays, &wide_, stream, [&] {
+    Arrays lent = arrays;
+    lent.b += std::int64_t{first} * arrays.ldb;
+    lent.x += std::int64_t{first} * arrays.ldx;
+    lent.columns -= first;
+    const auto on_stream = [&](const Arrays& here) { work(here, stream); };
+    const bool apart = on_cuda() && arrays.space == MemorySpace::host && rows() > 0;
+    return apart ? with_copies(lent, on_stream) : guarded([&] { on_stream(lent); });
+  });
   if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(close_arrays(b, x, &arrays, ResultUse::updated));
   PetscCall(worked);
@@ -461,7 +462,7 @@ PetscErrorCode KspLoop::tell(KSP ksp, const Plan& plan) {
   for (; told_ < outcome_.norms.size() && std::isfinite(outcome_.norms[told_]); ++told_) {
     const auto iteration = static_cast<PetscInt>(told_);
     ksp->its = iteration;
-    ksp->rnorm = outcome_.norms[told_];
+    ksp->rnorm = static_cast<PetscReal>(outcome_.norms[told_]);
     PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
     PetscCall(KSPMonitor(ksp, iteration, ksp->rnorm));
     if (plan.own_test) PetscCall((*ksp->converged)(ksp, iteration, ksp->rnorm, &ksp->reason, ksp->cnvP));
@@ -559,7 +560,7 @@ PetscErrorCode KspLoop::conclude(KSP ksp, const Method& method, const Plan& plan
   PetscFunctionBegin;
   const bool begun = method.counts_begun && outcome_.iterations > 0 && outcome_.iterations < plan.tolerances.iterations;
   ksp->its = static_cast<PetscInt>(outcome_.iterations + (begun ? 1 : 0));
-  ksp->rnorm = outcome_.norm;
+  ksp->rnorm = static_cast<PetscReal>(outcome_.norm);
   if (ksp->reason == KSP_CONVERGED_ITERATING || !leaves_the_test_a_say(outcome_.reason))
     ksp->reason = reason_of(outcome_.reason, plan.limit_converges);
   if (outcome_.reason != KrylovReason::not_a_number) PetscFunctionReturn(PETSC_SUCCESS);

@@ -86,7 +86,7 @@ class KspLoop {
   PetscErrorCode take_preconditioner(KSP ksp, const Plan& plan, Vec like);
   PetscErrorCode choose_place(KSP ksp, const Plan& plan, Reason* why_not);
   void check_place(Reason* why_not) const;
-  PetscErrorCode find_diagonal(const double** diagonal, Reason* why_not) const;
+  PetscErrorCode find_diagonal(const double** diagonal);
   PetscErrorCode find_null_space(KSP ksp, NullSpace* found, Reason* why_not);
   PetscErrorCode set_null_space(KSP ksp, Next* next);
   PetscErrorCode collect_parts(KSP ksp, Next* next) const;
@@ -126,6 +126,7 @@ class KspLoop {
   Operand own_;    ///< entries in the rank's own columns, all where there is one rank
   Operand outer_;  ///< the others
   VectorCopies vectors_;
+  WideArrays wide_;
   std::optional<BackendChoice> place_;
   ArrayUse use_;                               ///< of a preconditioner of ours
   OwnApplication* own_application_ = nullptr;  ///< the PC's, where it has another type than taskdag
@@ -141,12 +142,11 @@ class KspLoop {
   Reason refused_;         ///< by the library: there is no loop of these parts and options
   Parts parts_;
   KrylovOptions options_;
-  NullSpace null_space_;  ///< of the loop
-  /// Of vectors of the null space that lie in another memory than the loop.
-  std::vector<engine::Array<double>> null_copies_;
-  KrylovOutcome outcome_;     ///< of the solve under way
-  engine::Report trace_;      ///< of an iteration of that, where one is recorded
-  std::size_t told_ = 0;      ///< norms of that which the KSP knows
+  NullSpace null_space_;                 ///< of the loop
+  std::vector<Elements> null_elements_;  ///< of the vectors of the null space
+  KrylovOutcome outcome_;                ///< of the solve under way
+  engine::Report trace_;                 ///< of an iteration of that, where one is recorded
+  std::size_t told_ = 0;                 ///< norms of that which the KSP knows
   std::int64_t replays_ = 0;  ///< applications by a graph before this solve that the preconditioner was not told of
   std::int64_t told_replays_ = 0;  ///< in this solve that it was told of
 };

@@ -87,16 +87,20 @@ std::vector<double> eigenvalues_of(Tridiagonal t) {
 }
 
 /// Of a dense matrix by columns, by ascending real parts: PETSc hands it to LAPACK.
-PetscErrorCode eigenvalues_of_dense(std::vector<double>& elements, std::size_t rows,
+PetscErrorCode eigenvalues_of_dense(const std::vector<double>& elements, std::size_t rows,
                                     std::vector<std::complex<double>>* values) {
   PetscFunctionBegin;
   const auto n = static_cast<PetscInt>(rows);
   Held<Mat> matrix;
   Held<KSP> ksp;
   PC pc = nullptr;
-  std::vector<double> parts;
-  PetscCall(guarded([&] { parts.resize(2 * rows); }));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, as_scalars(elements.data()), matrix.out()));
+  std::vector<PetscReal> parts;
+  std::vector<PetscScalar> scalars;
+  PetscCall(guarded([&] {
+    parts.resize(2 * rows);
+    scalars.assign(elements.begin(), elements.end());
+  }));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, scalars.data(), matrix.out()));
   PetscCall(KSPCreate(PETSC_COMM_SELF, ksp.out()));
   PetscCall(KSPSetOperators(ksp, matrix, matrix));
   PetscCall(KSPSetType(ksp, KSPPREONLY));

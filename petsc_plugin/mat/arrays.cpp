@@ -1,8 +1,10 @@
 #include "mat/arrays.hpp"
 
 #include <span>
+#include <type_traits>
 
 #include "boundary.hpp"
+#include "events.hpp"
 #include "mat/indices.hpp"
 
 namespace taskdag::petsc {
@@ -60,19 +62,36 @@ PetscErrorCode restore_result(Mat m, PetscScalar** p, ResultUse use) { return re
 #endif
 
 /// PETSc's arrays as the library's.
-void lend(const PetscScalar* b, PetscScalar* x, MemorySpace space, Arrays* arrays) {
-  arrays->b = as_reals(b);
-  arrays->x = as_reals(x);
+template <class Scalar>
+void lend(const Scalar* b, Scalar* x, MemorySpace space, Arrays* arrays) {
+  if constexpr (!std::is_same_v<Scalar, float>) {
+    arrays->b = as_reals(b);
+    arrays->x = as_reals(x);
+  }
+  arrays->lent_b = b;
+  arrays->lent_x = x;
+  arrays->lent_ldb = arrays->ldb;
+  arrays->lent_ldx = arrays->ldx;
   arrays->space = space;
   arrays->rows *= reals_per_scalar;
   arrays->ldb *= reals_per_scalar;
   arrays->ldx *= reals_per_scalar;
 }
 
+/// Numbers for reading: as they lie there, or a copy of floats.
+template <class Scalar>
+const double* reals_of(const Scalar* numbers, const FloatColumns& shape, DoubleCopy* copy, Stream stream) {
+  if constexpr (std::is_same_v<Scalar, float>)
+    return copy->take(numbers, shape, stream);
+  else
+    return as_reals(numbers);
+}
+
 template <class Object>
 PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays, ResultUse use) {
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
+  arrays->use = use;
   if (device) {
     PetscMemType of_b = PETSC_MEMTYPE_HOST;
     PetscMemType of_x = PETSC_MEMTYPE_HOST;
@@ -93,8 +112,8 @@ PetscErrorCode open(Object b, Object x, bool device, Arrays* arrays, ResultUse u
 
 template <class Object>
 PetscErrorCode close(Object b, Object x, Arrays* arrays, ResultUse use) {
-  const PetscScalar* from = as_scalars(arrays->b);
-  PetscScalar* to = as_scalars(arrays->x);
+  const PetscScalar* from = arrays->lent_b;
+  PetscScalar* to = arrays->lent_x;
   if (arrays->space == MemorySpace::device) {
     PetscCall(restore_result(x, &to, use));
     PetscCall(restore_read(b, &from));
@@ -126,41 +145,50 @@ PetscErrorCode in_device_memory(Vec v, bool* cuda) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode elements_of(Vec v, bool cuda, const double** array) {
+/// Null where they are not in device memory although `cuda`, or the other way round.
+PetscErrorCode Elements::find_in_place(Vec v, bool cuda, PetscInt size, const double** array) {
   PetscFunctionBegin;
   PetscMemType where = PETSC_MEMTYPE_HOST;
-  const PetscScalar* restored = nullptr;
+  const PetscScalar* lent = nullptr;
+  Stream stream;
+  if (cuda) PetscCall(current_stream(&stream));
   if (cuda)
-    PetscCall(VecGetArrayReadAndMemType(v, &restored, &where));
+    PetscCall(VecGetArrayReadAndMemType(v, &lent, &where));
   else
-    PetscCall(VecGetArrayRead(v, &restored));
-  *array = as_reals(restored);
+    PetscCall(VecGetArrayRead(v, &lent));
+  const PetscErrorCode found = guarded([&] {
+    const MemorySpace space = cuda ? MemorySpace::device : MemorySpace::host;
+    if (cuda == in_cuda_memory(where)) *array = reals_of(lent, {size, 1, size, space}, &wide_, stream);
+  });
   if (cuda)
-    PetscCall(VecRestoreArrayReadAndMemType(v, &restored));
+    PetscCall(VecRestoreArrayReadAndMemType(v, &lent));
   else
-    PetscCall(VecRestoreArrayRead(v, &restored));
-  if (cuda != in_cuda_memory(where)) *array = nullptr;
+    PetscCall(VecRestoreArrayRead(v, &lent));
+  PetscCall(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode elements_or_copy(Vec v, const Context& context, engine::Array<double>* copy, const double** array) {
+PetscErrorCode Elements::find(Vec v, const Context& context, const double** array) {
   PetscFunctionBegin;
   PetscInt size = 0;
   const PetscScalar* own = nullptr;
-  PetscCall(elements_of(v, context.backend() == Backend::cuda, array));
+  const bool cuda = context.backend() == Backend::cuda;
+  *array = nullptr;
   PetscCall(VecGetLocalSize(v, &size));
+  PetscCall(find_in_place(v, cuda, size, array));
   if (*array || size == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(v, &own));
   const PetscErrorCode copied = guarded([&] {
-    const std::span<const double> elements(as_reals(own), static_cast<std::size_t>(size) * reals_per_scalar);
-    if (copy->size() == elements.size())
-      copy->upload(elements);
+    const Reals elements(std::span<const PetscScalar>(own, static_cast<std::size_t>(size)));
+    if (copy_.size() == elements.get().size())
+      copy_.upload(elements.get());
     else
-      *copy = engine::Array<double>(context, elements);
+      copy_ = engine::Array<double>(context, elements.get());
   });
   PetscCall(VecRestoreArrayRead(v, &own));
   PetscCall(copied);
-  *array = copy->data();
+  if (cuda) PetscCall(log_staging(sizeof(double) * static_cast<double>(copy_.size()), 0.0));
+  *array = copy_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

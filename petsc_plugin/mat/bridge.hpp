@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "backend_choice.hpp"
@@ -81,7 +82,8 @@ class Bridge {
     PetscCall(open_arrays(b, x, on_cuda(), &arrays, use...));
     if (arrays.rows > 0 && arrays.columns > 0) {
       if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
-      worked = guarded([&] { work(std::as_const(arrays), stream); });
+      worked =
+          in_doubles(&arrays, &wide_, stream, [&] { return guarded([&] { work(std::as_const(arrays), stream); }); });
       if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
     }
     if (on_cuda() && arrays.space == MemorySpace::host) {
@@ -123,28 +125,46 @@ class Bridge {
   bool applies_by_program_ = false;  ///< of the task engine
   std::uint64_t launches_ = 0;       ///< ArrayUse::launches, where this is applied to arrays
   std::optional<BackendChoice> backend_;
+  WideArrays wide_;
 
  private:
+  /// The array as doubles.
+  template <class Scalar, class Work>
+  static void hand(Scalar* array, const FloatColumns& shape, Stream stream, const Work& work) {
+    if constexpr (std::is_same_v<Scalar, const float>) {
+      DoubleCopy copy;
+      work(copy.take(array, shape, stream), shape.space, stream);
+    } else if constexpr (std::is_same_v<Scalar, float>) {
+      DoubleCopy copy;
+      work(copy.room(shape, stream), shape.space, stream);
+      copy.give(array, stream);
+    } else {
+      work(as_reals(array), shape.space, stream);
+    }
+  }
+
   /// get, restore: of the array where the vector has it; the next two: of the one on the host.
   template <class Scalar, class Work>
   PetscErrorCode lend(Vec v, PetscErrorCode (*get)(Vec, Scalar**, PetscMemType*),
                       PetscErrorCode (*restore)(Vec, Scalar**), PetscErrorCode (*get_on_host)(Vec, Scalar**),
                       PetscErrorCode (*restore_on_host)(Vec, Scalar**), const Work& work) {
     Scalar* array = nullptr;
+    PetscInt size = 0;
     Stream stream;
+    PetscCall(VecGetLocalSize(v, &size));
     if (on_cuda()) {
       PetscMemType where = PETSC_MEMTYPE_HOST;
       PetscCall(current_stream(&stream));
       PetscCall(get(v, &array, &where));
       PetscErrorCode worked = PETSC_SUCCESS;
       const bool fits = in_cuda_memory(where);
-      if (fits) worked = guarded([&] { work(as_reals(array), MemorySpace::device, stream); });
+      if (fits) worked = guarded([&] { hand(array, {size, 1, size, MemorySpace::device}, stream, work); });
       PetscCall(restore(v, &array));
       PetscCall(worked);
       if (fits) return PETSC_SUCCESS;
     }
     PetscCall(get_on_host(v, &array));
-    const PetscErrorCode worked = guarded([&] { work(as_reals(array), MemorySpace::host, stream); });
+    const PetscErrorCode worked = guarded([&] { hand(array, {size, 1, size, MemorySpace::host}, stream, work); });
     PetscCall(restore_on_host(v, &array));
     PetscCall(worked);
     return PETSC_SUCCESS;

@@ -106,12 +106,12 @@ PetscErrorCode MatrixSource::lend(Mat matrix, bool device) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (compresses_) PetscCall(get_all_rows(matrix, &offsets, &columns));
-  PetscCall(open_device(offsets, columns, values));
-  if (complex_scalars && complex_as_ == ComplexAs::blocks) PetscCall(make_blocks_on_device(matrix));
+  PetscCall(open_device(offsets, columns));
+  PetscCall(take_values_on_device(matrix, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values) {
+PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt* columns) {
   PetscFunctionBegin;
   const auto size = static_cast<Index>(rows_);
   if constexpr (narrows) {
@@ -123,25 +123,24 @@ PetscErrorCode MatrixSource::open_device(const PetscInt* offsets, const PetscInt
                           reinterpret_cast<const std::int64_t*>(columns), stream);
       }));
     }
-    view_ = {narrowed_->view(), as_reals(values)};
+    view_.pattern = narrowed_->view();
   } else {
-    view_ = {{size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)},
-             as_reals(values)};
+    view_.pattern = {size, size, reinterpret_cast<const Index*>(offsets), reinterpret_cast<const Index*>(columns)};
   }
   space_ = MemorySpace::device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of the values that open_device() has lent.
-PetscErrorCode MatrixSource::make_blocks_on_device(Mat matrix) {
+/// On the pattern that open_device() has lent.
+PetscErrorCode MatrixSource::take_values_on_device(Mat matrix, const PetscScalar* values) {
   PetscFunctionBegin;
-  MatInfo sizes;
+  MatInfo sizes = {};
   Stream stream;
-  PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
+  if (RealValues::copies_on_device(complex_as_)) PetscCall(MatGetInfo(matrix, MAT_LOCAL, &sizes));
   PetscCall(current_stream(&stream));
   PetscCall(guarded([&] {
     const auto entries = static_cast<std::int64_t>(sizes.nz_used);
-    view_ = real_values_.take_on_device(view_.pattern, view_.values, entries, stream);
+    view_ = real_values_.take_on_device(view_.pattern, values, entries, complex_as_, stream);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,6 +197,7 @@ PetscErrorCode MatrixSource::reset() {
   PetscCall(converted_.reset());
   pattern_.forget();
   narrowed_.reset();
+  real_values_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

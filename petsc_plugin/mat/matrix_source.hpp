@@ -21,7 +21,7 @@ namespace taskdag::petsc {
 /// place, any other type is converted to MATSEQBAIJ.
 /// Complex values are copied whenever they are lent, where they lie: as real blocks of twice as many rows, where blocks
 /// of one number are blocks, too. As pairs of doubles they are lent like real ones, without a copy. With all rows of
-/// the real matrix they are copied from host memory.
+/// the real matrix they are copied from host memory. Values in single precision are copied as doubles, where they lie.
 class MatrixSource {
  public:
   MatrixSource() = default;
@@ -37,6 +37,9 @@ class MatrixSource {
 
   /// How complex matrices are lent from the next open() on.
   void lend_complex(ComplexAs form) { complex_as_ = complex_scalars ? form : ComplexAs::blocks; }
+
+  /// From now on copies in double precision lie in one place until the pattern is another one.
+  void keep_place() { real_values_.keep_place(); }
 
   /// The same of a matrix that need not be square: what a rank has in columns of other ranks, or an interpolation.
   PetscErrorCode inspect_any(Mat matrix) { return look_at(matrix, false, 1); }
@@ -70,8 +73,8 @@ class MatrixSource {
   PetscErrorCode find_memory(Mat matrix);
   PetscErrorCode lend(Mat matrix, bool device);
   PetscErrorCode open_host(Mat matrix);
-  PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns, const PetscScalar* values);
-  PetscErrorCode make_blocks_on_device(Mat matrix);
+  PetscErrorCode open_device(const PetscInt* offsets, const PetscInt* columns);
+  PetscErrorCode take_values_on_device(Mat matrix, const PetscScalar* values);
   /// Of the arrays that are lent.
   [[nodiscard]] Form lent_form() const {
     if (form_ != Form::converted) return form_;

@@ -13,6 +13,7 @@ PetscErrorCode Operand::look_at(Mat matrix, bool any_shape, Index block_size) {
   now.bound = bound_to_cpu(matrix);
   if (now.has_form_of(seen)) PetscFunctionReturn(PETSC_SUCCESS);
   seen = {};
+  source.keep_place();
   PetscCall(any_shape ? source.inspect_any(matrix) : source.inspect(matrix, false, block_size));
   seen = std::move(now);
   PetscFunctionReturn(PETSC_SUCCESS);

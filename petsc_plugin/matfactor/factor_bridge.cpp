@@ -33,7 +33,7 @@ FactorFailure to_failure(const FactorStatus& status) {
     case FactorOutcome::success:
       break;
     case FactorOutcome::zero_pivot:
-      failure = {MAT_FACTOR_NUMERIC_ZEROPIVOT, status.last_pivot, status.last_row};
+      failure = {MAT_FACTOR_NUMERIC_ZEROPIVOT, static_cast<PetscReal>(status.last_pivot), status.last_row};
       break;
     case FactorOutcome::non_finite:
       failure.error = MAT_FACTOR_OTHER;

@@ -14,7 +14,8 @@ namespace taskdag::petsc {
 namespace {
 
 /// ‖A‖ ‖A⁻¹‖ of what is inverted; each digit of it is one that the product with the inverse loses.
-constexpr double most_growth = 1e12;
+/// It is found by a solver of PETSc's, in its precision.
+constexpr double most_growth = single_scalars ? 1e5 : 1e12;
 
 double largest_row_sum(const std::vector<double>& matrix, std::size_t rows) {
   double largest = 0.0;
@@ -34,7 +35,7 @@ PetscErrorCode make_pseudo_solver(Mat a, PetscReal norm, KSP* made) {
   Held<Mat> dense;
   Held<KSP> solver;
   PetscCall(MatConvert(a, MATDENSE, MAT_INITIAL_MATRIX, dense.out()));
-  PetscCall(MatScale(dense, 1.0 / norm));
+  PetscCall(MatScale(dense, PetscReal(1.0) / norm));
   PetscCall(KSPCreate(PETSC_COMM_SELF, solver.out()));
   // Options without a prefix are the application's, for solvers of its own: to tell why they ended, for one.
   PetscCall(KSPSetOptionsPrefix(solver, "taskdag_coarse_"));

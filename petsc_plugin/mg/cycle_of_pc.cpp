@@ -156,8 +156,9 @@ PetscErrorCode CycleOfPc::run(Vec b, Vec x) {
   PetscCall(open_arrays(b, x, on_cuda(), &arrays));
   if (on_cuda()) PetscCall(PetscLogGpuTimeBegin());
   const bool apart = on_cuda() && arrays.space == MemorySpace::host;
-  const PetscErrorCode ran =
-      apart ? run_by_copies(arrays, stream) : guarded([&] { cycle_->apply(arrays.b, arrays.x, stream); });
+  const PetscErrorCode ran = in_doubles(&arrays, &wide_, stream, [&] {
+    return apart ? run_by_copies(arrays, stream) : guarded([&] { cycle_->apply(arrays.b, arrays.x, stream); });
+  });
   if (on_cuda()) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(close_arrays(b, x, &arrays));
   PetscCall(ran);

@@ -63,6 +63,7 @@ class CycleOfPc final : public OwnApplication {
   std::optional<Cycle> cycle_;
   std::uint64_t launches_ = 0;  ///< ArrayUse::launches
   VectorCopies vectors_;
+  WideArrays wide_;
   Reason why_not_;
   bool unfinished_ = false;  ///< an error has ended the last attempt: the next use makes another one
 };

@@ -107,8 +107,8 @@ class Hierarchy {
     Transfer restriction;
     SmootherMap before;
     SmootherMap after;
-    NullSpaceCopies null_space;
-    NullSpaceCopies left_null_space;
+    NullSpaceElements null_space;
+    NullSpaceElements left_null_space;
   };
 
   /// Of a level with PETSc's number, finest first.

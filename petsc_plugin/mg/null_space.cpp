@@ -29,8 +29,8 @@ PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows, NullSpaceCopies* copies,
-                                CycleNullSpace* brought, const Refusal& refuse) {
+PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows,
+                                NullSpaceElements* elements_of, CycleNullSpace* brought, const Refusal& refuse) {
   PetscFunctionBegin;
   PetscBool constant = PETSC_FALSE;
   PetscInt count = 0;
@@ -40,15 +40,14 @@ PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, Pets
   brought->constant = constant == PETSC_TRUE;
   PetscCall(guarded([&] {
     brought->vectors.resize(static_cast<std::size_t>(count));
-    copies->resize(static_cast<std::size_t>(count));
+    elements_of->resize(static_cast<std::size_t>(count));
   }));
   for (PetscInt k = 0; k < count; ++k) {
     const double*& elements = brought->vectors[static_cast<std::size_t>(k)];
     PetscInt size = 0;
     PetscCall(VecGetLocalSize(vectors[k], &size));
-    if (size == rows)
-      PetscCall(elements_or_copy(vectors[k], context, &(*copies)[static_cast<std::size_t>(k)], &elements));
-    if (!elements) refuse("has a null space with a vector of another size or in another memory than the cycle");
+    if (size == rows) PetscCall((*elements_of)[static_cast<std::size_t>(k)].find(vectors[k], context, &elements));
+    if (!elements) refuse("has a null space with a vector of another size than the cycle");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "compat.hpp"
+#include "mat/arrays.hpp"
 #include "mg/level.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/cycle.hpp"
-#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 
@@ -18,11 +18,11 @@ using NullSpaceSeen = std::vector<PetscInt64>;
 /// Null: there is none.
 PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const Refusal& refuse);
 
-/// In place of vectors that lie in another memory than the cycle.
-using NullSpaceCopies = std::vector<engine::Array<double>>;
+/// Of its vectors, where the cycle works.
+using NullSpaceElements = std::vector<Elements>;
 
-/// For a cycle of a level with so many rows. Arrays are the vectors' own, or those of copies.
-PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows, NullSpaceCopies* copies,
-                                CycleNullSpace* brought, const Refusal& refuse);
+/// For a cycle of a level with so many rows.
+PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows,
+                                NullSpaceElements* elements_of, CycleNullSpace* brought, const Refusal& refuse);
 
 }  // namespace taskdag::petsc

@@ -107,7 +107,7 @@ PetscErrorCode RankMatrix::gather(bool again) {
   if (again) {
     PetscScalar* elements = nullptr;
     PetscCall(MatSeqAIJGetArray(inner_matrix_, &elements));
-    std::ranges::copy(values, elements);
+    std::copy(values.begin(), values.end(), elements);
     PetscCall(MatSeqAIJRestoreArray(inner_matrix_, &elements));
   } else {
     PetscCall(gather_pattern(rows, values));
@@ -124,15 +124,19 @@ PetscErrorCode RankMatrix::gather_pattern(const CsrView& rows, const std::vector
   std::vector<PetscInt> mine;
   std::vector<PetscInt> columns;
   std::vector<PetscInt> offsets;
+  std::vector<PetscScalar> elements;
   const Index* const first = rows.pattern.col_indices;
   PetscCall(MatGetSize(given_, &all_rows, &all_columns));
-  PetscCall(guarded(comm, [&] { mine.assign(first, first + rows.pattern.entries()); }));
+  PetscCall(guarded(comm, [&] {
+    mine.assign(first, first + rows.pattern.entries());
+    elements.assign(values.begin(), values.end());
+  }));
   PetscCall(gather_all<PetscInt>(comm, MPIU_INT, mine, &columns));
   PetscCall(gather_offsets(comm, rows.pattern, &offsets));
   PetscCall(MatCreate(PETSC_COMM_SELF, inner_matrix_.out()));
   PetscCall(MatSetSizes(inner_matrix_, all_rows, all_columns, all_rows, all_columns));
   PetscCall(MatSetType(inner_matrix_, MATSEQAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(inner_matrix_, offsets.data(), columns.data(), as_scalars(values.data())));
+  PetscCall(MatSeqAIJSetPreallocationCSR(inner_matrix_, offsets.data(), columns.data(), elements.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

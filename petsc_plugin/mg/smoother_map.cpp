@@ -170,26 +170,23 @@ PetscErrorCode SmootherMap::gather_diagonal(std::vector<double>* all) const {
   const PetscScalar* own = nullptr;
   PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
   PetscCall(VecGetArrayRead(diagonal_.vector(), &own));
-  PetscCall(
-      gather_all(pc_.comm(), MPI_DOUBLE, std::span<const double>(as_reals(own), static_cast<std::size_t>(rows)), all));
+  std::vector<double> mine;
+  PetscCall(guarded(pc_.comm(), [&] {
+    const Reals reals(std::span<const PetscScalar>(own, static_cast<std::size_t>(rows)));
+    mine.assign(reals.get().begin(), reals.get().end());
+  }));
   PetscCall(VecRestoreArrayRead(diagonal_.vector(), &own));
+  PetscCall(gather_all<double>(pc_.comm(), MPI_DOUBLE, mine, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// all: the elements of all ranks, where each needs them.
 PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::vector<double>* all) {
   PetscFunctionBegin;
-  PetscInt rows = 0;
-  const double* own = nullptr;
-  if (all) {
+  if (all)
     PetscCall(copy_diagonal(context, *all, &use_.diagonal));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(diagonal_.elements(context.backend() == Backend::cuda, &use_.diagonal));
-  if (use_.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
-  PetscCall(elements_of(diagonal_.vector(), false, &own));
-  PetscCall(copy_diagonal(context, {own, static_cast<std::size_t>(rows)}, &use_.diagonal));
+  else
+    PetscCall(diagonal_.elements(context, &use_.diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -63,7 +63,7 @@ class SmootherMap {
   ArrayUse use_;
   PcDiagonal diagonal_;
   StandIn stand_in_;     ///< of PETSc's PC, where it is no diagonal
-  engine::Memory copy_;  ///< of its elements, where they are not in the context's memory
+  engine::Memory copy_;  ///< of the diagonals of all ranks
   std::unique_ptr<LinearMap> map_;
   Kind kind_ = Kind::none;  ///< of the map
   PetscObjectId of_ = 0;    ///< the map's PC

@@ -318,7 +318,8 @@ PetscErrorCode AcrossRanks::apply_by_sweeps(Vec b, Vec x) {
   PetscCall(current_stream(&stream));
   PetscCall(open_arrays(b, x, true, &arrays));
   PetscCall(PetscLogGpuTimeBegin());
-  const PetscErrorCode applied = guarded([&] { sweeps_->apply(arrays.b, arrays.x, stream); });
+  const PetscErrorCode applied =
+      in_doubles(&arrays, &wide_, stream, [&] { return guarded([&] { sweeps_->apply(arrays.b, arrays.x, stream); }); });
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(close_arrays(b, x, &arrays));
   PetscCall(applied);

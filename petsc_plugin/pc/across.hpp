@@ -12,6 +12,7 @@
 #include "across/reason.hpp"
 #include "backend_choice.hpp"
 #include "events.hpp"
+#include "mat/arrays.hpp"
 #include "mat/held.hpp"
 #include "pc/preconditioner.hpp"
 #include "settings.hpp"
@@ -83,6 +84,7 @@ class AcrossRanks : public Preconditioner {
   Held<Mat> whole_;
   std::optional<BackendChoice> backend_;
   std::optional<RankPart> part_;
+  WideArrays wide_;
   std::vector<double> work_;  ///< a vector in the order of places, with ghosts
   MatFactorError error_ = MAT_FACTOR_NOERROR;
   CommRanks ranks_;
@@ -104,13 +106,10 @@ PetscErrorCode AcrossRanks::with_host_arrays(Vec b, Vec x, PetscLogDouble flops,
   PetscFunctionBegin;
   EventScope event;
   PetscCall(event.begin(events().apply, reinterpret_cast<PetscObject>(b), reinterpret_cast<PetscObject>(x)));
-  const PetscScalar* from = nullptr;
-  PetscScalar* to = nullptr;
-  PetscCall(VecGetArrayRead(b, &from));
-  PetscCall(VecGetArray(x, &to));
-  const PetscErrorCode worked = work(as_reals(from), as_reals(to));
-  PetscCall(VecRestoreArray(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &from));
+  Arrays arrays;
+  PetscCall(open_arrays(b, x, false, &arrays, ResultUse::updated));
+  const PetscErrorCode worked = in_doubles(&arrays, &wide_, {}, [&] { return work(arrays.b, arrays.x); });
+  PetscCall(close_arrays(b, x, &arrays, ResultUse::updated));
   PetscCall(worked);
   PetscCall(log_flops(false, flops));
   PetscFunctionReturn(PETSC_SUCCESS);

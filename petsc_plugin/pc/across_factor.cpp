@@ -299,7 +299,8 @@ PetscErrorCode FactorAcross::take_on_device(Mat block) {
     PetscCall(MatSeqAIJGetArrayRead(outside, &outer));
   }
   const PetscErrorCode taken = guarded([&] {
-    const engine::Array<double> of_others(place_->context, std::span<const double>(as_reals(outer), outer_count));
+    const Reals outer_values(std::span<const PetscScalar>(outer, outer_count));
+    const engine::Array<double> of_others(place_->context, outer_values.get());
     const double* values = source_.view().values;
     engine::Array<double> copy;
     if (source_.space() == MemorySpace::host) {

@@ -38,7 +38,7 @@ PetscErrorCode get_shift_type(PC pc, MatFactorShiftType* type) {
 PetscErrorCode set_shift_amount(PC pc, PetscReal amount) {
   PetscFunctionBegin;
   const bool decide = amount == static_cast<PetscReal>(PETSC_DECIDE);
-  PetscCall(take(pc, &FactorSettings::shift_amount, decide ? FactorOptions{}.shift_amount : amount));
+  PetscCall(take(pc, &FactorSettings::shift_amount, decide ? FactorSettings{}.shift_amount : amount));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,5 @@
 #include "pc/pc_diagonal.hpp"
 
-#include "mat/arrays.hpp"
-
 namespace taskdag::petsc {
 namespace {
 
@@ -33,9 +31,9 @@ PetscErrorCode PcDiagonal::find(PC pc, Vec like, Apply apply) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PcDiagonal::elements(bool cuda, const double** array) const {
+PetscErrorCode PcDiagonal::elements(const Context& context, const double** array) {
   PetscFunctionBegin;
-  PetscCall(elements_of(diagonal_, cuda, array));
+  PetscCall(elements_.find(diagonal_, context, array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +41,7 @@ PetscErrorCode PcDiagonal::reset() {
   PetscFunctionBegin;
   PetscCall(ones_.reset());
   PetscCall(diagonal_.reset());
+  elements_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

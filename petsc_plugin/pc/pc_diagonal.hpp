@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compat.hpp"
+#include "mat/arrays.hpp"
 #include "mat/held.hpp"
 
 namespace taskdag::petsc {
@@ -14,15 +15,15 @@ class PcDiagonal {
 
   /// `like`: a vector of the system. Collective.
   PetscErrorCode find(PC pc, Vec like, Apply apply = PCApply);
-  /// The array, valid until the next find(); null where it is not in device memory although `cuda`, or the other way
-  /// round.
-  PetscErrorCode elements(bool cuda, const double** array) const;
+  /// The array where the context works, valid until the next find(); null for none.
+  PetscErrorCode elements(const Context& context, const double** array);
   [[nodiscard]] Vec vector() const { return diagonal_; }
   PetscErrorCode reset();
 
  private:
   Held<Vec> ones_;
   Held<Vec> diagonal_;
+  Elements elements_;
 };
 
 }  // namespace taskdag::petsc

@@ -39,13 +39,14 @@ us_per_iteration() {
   awk -v s="$(value solve)" -v n="$(value iterations)" 'BEGIN { if (n > 0) printf "%.2f", 1e6 * s / n }'
 }
 
-# same_counts "ITERATIONS STATUS" "ITERATIONS STATUS": whether two solves ended alike, with equal counts, one apart, or two in a
-# hundred above a hundred of the first.
+# same_counts "ITERATIONS STATUS" "ITERATIONS STATUS" [PERCENT]: whether two solves ended alike, with equal counts, one apart, or
+# PERCENT of the first, where it is not given two above a hundred.
 same_counts() {
-  awk -v theirs="$1" -v ours="$2" 'BEGIN {
+  awk -v theirs="$1" -v ours="$2" -v percent="${3:-0}" 'BEGIN {
     split(theirs, a); split(ours, b)
     if (a[2] != b[2]) exit 1
-    allowed = a[1] > 100 ? 0.02 * a[1] : 1
+    if (percent == 0 && a[1] > 100) percent = 2
+    allowed = percent * a[1] > 100 ? percent * a[1] / 100 : 1
     exit a[1] - b[1] > allowed || b[1] - a[1] > allowed
   }'
 }

@@ -67,13 +67,15 @@ Outcome solve_in(const Case& with, const std::string& options) {
   Outcome outcome;
   PetscInt count = 0;
   const PetscReal* history = nullptr;
+  PetscReal norm = 0.0;
   const int loops = event_count("TaskDAGKrylov");
   EXPECT_EQ(static_cast<int>(KSPSetResidualHistory(with.ksp, nullptr, 20000, PETSC_TRUE)), 0);
   outcome.code = KSPSolve(with.ksp, with.b, with.x);
   if (static_cast<int>(outcome.code) != 0) return outcome;
   EXPECT_EQ(static_cast<int>(KSPGetConvergedReason(with.ksp, &outcome.reason)), 0);
   EXPECT_EQ(static_cast<int>(KSPGetIterationNumber(with.ksp, &outcome.iterations)), 0);
-  EXPECT_EQ(static_cast<int>(KSPGetResidualNorm(with.ksp, &outcome.norm)), 0);
+  EXPECT_EQ(static_cast<int>(KSPGetResidualNorm(with.ksp, &norm)), 0);
+  outcome.norm = norm;
   EXPECT_EQ(static_cast<int>(KSPGetResidualHistory(with.ksp, &history, &count)), 0);
   outcome.history.assign(history, history + count);
   outcome.view = shared(view_text(with.ksp));
@@ -167,7 +169,7 @@ void expect_no_messages(const Case& with, const std::string& options, const std:
   const ScopedOptions scope(options);
   std::array<double, 3> sent{};
   for (const std::size_t k : {0U, 1U, 2U}) {
-    PETSC_OK(KSPSetTolerances(with.ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, iterations[k]));
+    PETSC_OK(KSPSetTolerances(with.ksp, PetscReal(1e-14), PETSC_DEFAULT, PETSC_DEFAULT, iterations[k]));
     const double before = messages();
     PETSC_OK(KSPSolve(with.ksp, with.b, with.x));
     sent[k] = messages() - before;

@@ -125,7 +125,7 @@ OwnedVec make_vector(Mat a, double seed) {
   must(MatCreateVecs(a, x.out(), nullptr));
   must(VecGetOwnershipRange(x, &first, &last));
   must(VecGetArrayWrite(x, &array));
-  for (PetscInt i = first; i < last; ++i) array[i - first] = value_at(i, seed);
+  for (PetscInt i = first; i < last; ++i) array[i - first] = static_cast<PetscReal>(value_at(i, seed));
   must(VecRestoreArrayWrite(x, &array));
   return x;
 }
@@ -241,7 +241,9 @@ Solve solve(Mat a, const std::string& options) {
   must(PCGetFailedReason(pc, &result.failed));
   must(KSPGetIterationNumber(ksp, &result.iterations));
   must(KSPGetConvergedReason(ksp, &result.reason));
-  must(KSPGetResidualNorm(ksp, &result.residual));
+  PetscReal residual = 0.0;
+  must(KSPGetResidualNorm(ksp, &residual));
+  result.residual = residual;
   result.view = view_text(ksp);
   return result;
 }

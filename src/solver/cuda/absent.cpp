@@ -2,6 +2,7 @@
 #include "solver/aggregation_impl.hpp"
 #include "solver/block_ordering_impl.hpp"
 #include "solver/dominance_impl.hpp"
+#include "solver/double_copy_impl.hpp"
 #include "solver/impl.hpp"
 #include "solver/narrowed_pattern_impl.hpp"
 #include "solver/ordering_impl.hpp"
@@ -58,6 +59,7 @@ std::unique_ptr<NarrowedPattern::Impl> narrow_pattern(Index, const std::int64_t*
   refuse();
 }
 std::unique_ptr<RealBlocks::Impl> real_blocks(const double*, std::int64_t, Index, Stream) { refuse(); }
+std::unique_ptr<DoubleCopy::Impl> double_copy(std::int64_t, Stream) { refuse(); }
 Aggregation aggregate_rows(const Context&, const CsrPattern&, MemorySpace, int, Stream) { refuse(); }
 BlockOrdering order_blocks(const Context&, const CsrPattern&, MemorySpace, const kernels::BlockSize&, bool, Stream) {
   refuse();

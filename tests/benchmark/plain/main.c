@@ -78,7 +78,7 @@ static PetscErrorCode make_grid(Mat a, Grid g) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(PETSC_USE_COMPLEX)
+#if defined(PETSC_USE_COMPLEX) || defined(PETSC_USE_REAL_SINGLE)
 /* The same file whatever PETSc's scalars are. */
 static PetscErrorCode load_real(Mat a, PetscViewer viewer) {
   PetscInt header[4], *lengths, *columns;
@@ -96,7 +96,7 @@ static PetscErrorCode load_real(Mat a, PetscViewer viewer) {
   PetscCall(MatSeqAIJSetPreallocation(a, 0, lengths));
   PetscCall(MatSetUp(a));
   for (PetscInt i = 0, entry = 0; i < header[1]; entry += lengths[i++]) {
-    for (PetscInt k = 0; k < lengths[i]; ++k) row[k] = values[entry + k];
+    for (PetscInt k = 0; k < lengths[i]; ++k) row[k] = (PetscReal)values[entry + k];
     PetscCall(MatSetValues(a, 1, &i, lengths[i], columns + entry, row, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
@@ -154,7 +154,7 @@ static PetscErrorCode make_matrix(Mat* a) {
     PetscViewer viewer;
     PetscCall(MatSetFromOptions(*a));
     PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
-#if defined(PETSC_USE_COMPLEX)
+#if defined(PETSC_USE_COMPLEX) || defined(PETSC_USE_REAL_SINGLE)
     PetscCall(load_real(*a, viewer));
 #else
     PetscCall(MatLoad(*a, viewer));
