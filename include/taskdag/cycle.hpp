@@ -42,7 +42,8 @@ struct CycleSmoother {
 };
 
 /// Vectors that are orthonormal, to the constant one as well where that belongs to them; so many elements each as the
-/// level has rows, in memory of the backend, which stay the caller's and as they are.
+/// level has rows (on this rank, where it is dealt out), in memory of the backend, which stay the caller's and as they
+/// are.
 struct CycleNullSpace {
   bool constant = false;
   std::vector<const double*> vectors;
@@ -60,8 +61,7 @@ struct CycleLevel {
   CycleSmoother before;  ///< of the coarser levels' correction; on the coarsest level, where it has no inverse, all
   CycleSmoother after;
   int visits = 1;  ///< of the next coarser level in a cycle; the coarsest is visited once
-  /// Of A, as far as it is known, and not where the level is dealt out to ranks: smoothers remove it from all that
-  /// their M⁻¹ gives, as PETSc's do.
+  /// Of A, as far as it is known: smoothers remove it from all that their M⁻¹ gives, as PETSc's do.
   CycleNullSpace null_space;
   /// Of Aᵀ: smoothers remove it from their right-hand side.
   CycleNullSpace left_null_space;

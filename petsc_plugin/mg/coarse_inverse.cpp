@@ -27,22 +27,22 @@ double largest_row_sum(const std::vector<double>& matrix, std::size_t rows) {
   return largest;
 }
 
-/// A solver of A / ‖A‖ in host memory, on this rank, without the space on which that is nearly singular: PETSc's
-/// pseudo-inverse, by all singular values above 1e-12.
+/// A solver of A / ‖A‖ in host memory, without the space on which that is nearly singular: PETSc's pseudo-inverse, by
+/// all singular values above 1e-12. On several ranks each of them makes it.
 PetscErrorCode make_pseudo_solver(Mat a, PetscReal norm, KSP* made) {
   PetscFunctionBegin;
   PC pc = nullptr;
-  Held<Mat> dense;
+  Held<Mat> scaled;
   Held<KSP> solver;
-  PetscCall(MatConvert(a, MATDENSE, MAT_INITIAL_MATRIX, dense.out()));
-  PetscCall(MatScale(dense, PetscReal(1.0) / norm));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, solver.out()));
+  PetscCall(MatConvert(a, is_on_ranks(a) ? MATMPIAIJ : MATDENSE, MAT_INITIAL_MATRIX, scaled.out()));
+  PetscCall(MatScale(scaled, PetscReal(1.0) / norm));
+  PetscCall(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(a)), solver.out()));
   // Options without a prefix are the application's, for solvers of its own: to tell why they ended, for one.
   PetscCall(KSPSetOptionsPrefix(solver, "taskdag_coarse_"));
   PetscCall(KSPSetType(solver, KSPPREONLY));
   PetscCall(KSPGetPC(solver, &pc));
   PetscCall(PCSetType(pc, PCSVD));
-  PetscCall(KSPSetOperators(solver, dense, dense));
+  PetscCall(KSPSetOperators(solver, scaled, scaled));
   PetscCall(KSPSetUp(solver));
   solver.swap(*made);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -197,8 +197,7 @@ PetscErrorCode CoarseInverse::find(PC mg, const Context& context, const Refusal&
   double growth = 0.0;
   std::vector<double> inverse;
   PetscCall(measure(solver, &inverse, &growth));
-  if (!is_on_ranks(mg->pmat) && std::isfinite(growth) && growth > most_growth)
-    PetscCall(leave_null_space_out(mg, &inverse, &growth));
+  if (std::isfinite(growth) && growth > most_growth) PetscCall(leave_null_space_out(mg, &inverse, &growth));
   if (!std::isfinite(growth)) refuse("has failed");
   if (growth > most_growth) refuse("is of an operator that is singular or nearly so");
   const std::size_t bytes = inverse.size() * sizeof(double);

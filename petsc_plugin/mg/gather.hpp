@@ -32,4 +32,22 @@ PetscErrorCode gather_all(MPI_Comm comm, MPI_Datatype type, std::span<const T> m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Those of a vector, as the library's numbers. Collective.
+inline PetscErrorCode gather_elements(Vec v, std::vector<double>* all) {
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(v));
+  PetscInt size = 0;
+  const PetscScalar* own = nullptr;
+  std::vector<double> mine;
+  PetscCall(VecGetLocalSize(v, &size));
+  PetscCall(VecGetArrayRead(v, &own));
+  PetscCall(guarded(comm, [&] {
+    const Reals reals(std::span<const PetscScalar>(own, static_cast<std::size_t>(size)));
+    mine.assign(reals.get().begin(), reals.get().end());
+  }));
+  PetscCall(VecRestoreArrayRead(v, &own));
+  PetscCall(gather_all<double>(comm, MPI_DOUBLE, mine, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 }  // namespace taskdag::petsc

@@ -90,7 +90,6 @@ PetscErrorCode see_null_spaces(Mat a, int level, Hierarchy::LevelSeen* seen, Rea
   MatNullSpace left = nullptr;
   PetscCall(MatGetNullSpace(a, &space));
   PetscCall(MatGetTransposeNullSpace(a, &left));
-  if ((space || left) && is_on_ranks(a)) refuse("has a null space, on several ranks");
   PetscCall(look_at_null_space(space, &seen->null_space, refuse));
   PetscCall(look_at_null_space(left, &seen->left_null_space, refuse));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -373,10 +372,11 @@ PetscErrorCode Hierarchy::bring_null_spaces(PC pc, std::size_t level, Reason* wh
   MatNullSpace space = nullptr;
   PetscCall(KSPGetOperators(level_of(pc, static_cast<int>(level)).smoothd, &a, nullptr));
   PetscCall(MatGetNullSpace(a, &space));
-  PetscCall(
-      bring_null_space(space, place_->context, to.a.pattern.rows, &levels_[level]->null_space, &to.null_space, refuse));
+  const bool whole = is_on_ranks(a) && reach_of(level) == RankMatrix::Reach::whole;
+  PetscCall(bring_null_space(space, place_->context, to.a.pattern.rows, whole, &levels_[level]->null_space,
+                             &to.null_space, refuse));
   PetscCall(MatGetTransposeNullSpace(a, &space));
-  PetscCall(bring_null_space(space, place_->context, to.a.pattern.rows, &levels_[level]->left_null_space,
+  PetscCall(bring_null_space(space, place_->context, to.a.pattern.rows, whole, &levels_[level]->left_null_space,
                              &to.left_null_space, refuse));
   PetscCall(guarded([&] {
     parts.null_space = to.null_space;

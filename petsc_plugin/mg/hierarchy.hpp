@@ -107,8 +107,8 @@ class Hierarchy {
     Transfer restriction;
     SmootherMap before;
     SmootherMap after;
-    NullSpaceElements null_space;
-    NullSpaceElements left_null_space;
+    std::vector<NullSpaceElements> null_space;
+    std::vector<NullSpaceElements> left_null_space;
   };
 
   /// Of a level with PETSc's number, finest first.

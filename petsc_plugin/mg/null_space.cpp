@@ -1,7 +1,10 @@
 #include "mg/null_space.hpp"
 
 #include "boundary.hpp"
+#include "events.hpp"
 #include "mat/arrays.hpp"
+#include "mg/gather.hpp"
+#include "shared_error.hpp"
 
 namespace taskdag::petsc {
 
@@ -29,25 +32,62 @@ PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows,
-                                NullSpaceElements* elements_of, CycleNullSpace* brought, const Refusal& refuse) {
+namespace {
+
+PetscErrorCode gather_whole(Vec v, const Context& context, NullSpaceElements* elements, const double** array) {
+  PetscFunctionBegin;
+  std::vector<double> all;
+  PetscCall(gather_elements(v, &all));
+  PetscCall(guarded(PetscObjectComm(reinterpret_cast<PetscObject>(v)),
+                    [&] { elements->all = engine::Array<double>(context, all); }));
+  if (context.backend() == Backend::cuda) PetscCall(log_staging(sizeof(double) * static_cast<double>(all.size()), 0.0));
+  *array = elements->all.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether a vector has the rows of the level, on all ranks.
+PetscErrorCode has_rows(Vec v, PetscInt rows, bool whole, bool* fits) {
+  PetscFunctionBegin;
+  PetscInt size = 0;
+  if (whole)
+    PetscCall(VecGetSize(v, &size));
+  else
+    PetscCall(VecGetLocalSize(v, &size));
+  int all = size == rows ? 1 : 0;
+  PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm(reinterpret_cast<PetscObject>(v))));
+  *fits = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+}  // namespace
+
+PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows, bool whole,
+                                std::vector<NullSpaceElements>* elements_of, CycleNullSpace* brought,
+                                const Refusal& refuse) {
   PetscFunctionBegin;
   PetscBool constant = PETSC_FALSE;
   PetscInt count = 0;
   const Vec* vectors = nullptr;
   if (!space) PetscFunctionReturn(PETSC_SUCCESS);
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(space));
   PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
   brought->constant = constant == PETSC_TRUE;
-  PetscCall(guarded([&] {
+  PetscCall(guarded(comm, [&] {
     brought->vectors.resize(static_cast<std::size_t>(count));
     elements_of->resize(static_cast<std::size_t>(count));
   }));
   for (PetscInt k = 0; k < count; ++k) {
-    const double*& elements = brought->vectors[static_cast<std::size_t>(k)];
-    PetscInt size = 0;
-    PetscCall(VecGetLocalSize(vectors[k], &size));
-    if (size == rows) PetscCall((*elements_of)[static_cast<std::size_t>(k)].find(vectors[k], context, &elements));
-    if (!elements) refuse("has a null space with a vector of another size than the cycle");
+    NullSpaceElements& elements = (*elements_of)[static_cast<std::size_t>(k)];
+    const double*& array = brought->vectors[static_cast<std::size_t>(k)];
+    bool fits = false;
+    PetscCall(has_rows(vectors[k], rows, whole, &fits));
+    if (!fits)
+      refuse("has a null space with a vector of another size than the cycle");
+    else if (whole)
+      PetscCall(gather_whole(vectors[k], context, &elements, &array));
+    else
+      PetscCall(share_error(comm, elements.own.find(vectors[k], context, &array)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,7 @@
 #include "mg/level.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/cycle.hpp"
+#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 
@@ -18,11 +19,15 @@ using NullSpaceSeen = std::vector<PetscInt64>;
 /// Null: there is none.
 PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const Refusal& refuse);
 
-/// Of its vectors, where the cycle works.
-using NullSpaceElements = std::vector<Elements>;
+/// Of a vector, where the cycle works: this rank's elements or, where each rank has the level as a whole, all.
+struct NullSpaceElements {
+  Elements own;
+  engine::Array<double> all;
+};
 
-/// For a cycle of a level with so many rows.
-PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows,
-                                NullSpaceElements* elements_of, CycleNullSpace* brought, const Refusal& refuse);
+/// For a cycle of a level with so many rows on this rank, all of several ranks' where it is `whole`. Collective.
+PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, PetscInt rows, bool whole,
+                                std::vector<NullSpaceElements>* elements_of, CycleNullSpace* brought,
+                                const Refusal& refuse);
 
 }  // namespace taskdag::petsc

@@ -159,24 +159,8 @@ PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
   PetscCall(VecDestroy(&like));
   PetscCall(found);
   whole = whole && is_on_ranks(made_of);
-  if (whole) PetscCall(gather_diagonal(&all));
+  if (whole) PetscCall(gather_elements(diagonal_.vector(), &all));
   PetscCall(share_error(pc_.comm(), place_diagonal(context, whole ? &all : nullptr)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SmootherMap::gather_diagonal(std::vector<double>* all) const {
-  PetscFunctionBegin;
-  PetscInt rows = 0;
-  const PetscScalar* own = nullptr;
-  PetscCall(VecGetLocalSize(diagonal_.vector(), &rows));
-  PetscCall(VecGetArrayRead(diagonal_.vector(), &own));
-  std::vector<double> mine;
-  PetscCall(guarded(pc_.comm(), [&] {
-    const Reals reals(std::span<const PetscScalar>(own, static_cast<std::size_t>(rows)));
-    mine.assign(reals.get().begin(), reals.get().end());
-  }));
-  PetscCall(VecRestoreArrayRead(diagonal_.vector(), &own));
-  PetscCall(gather_all<double>(pc_.comm(), MPI_DOUBLE, mine, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

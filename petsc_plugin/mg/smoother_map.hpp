@@ -55,7 +55,6 @@ class SmootherMap {
   void take_map(Kind kind, PetscObjectId pc);
   PetscErrorCode bring_diagonal(const Context& context, bool whole);
   PetscErrorCode bring_stand_in(Kind kind, const Context& context, const Refusal& refuse);
-  PetscErrorCode gather_diagonal(std::vector<double>* all) const;
   PetscErrorCode place_diagonal(const Context& context, const std::vector<double>* all);
   PetscErrorCode copy_diagonal(const Context& context, std::span<const double> from, const double** elements);
 

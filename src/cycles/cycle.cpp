@@ -2,6 +2,8 @@
 #include "taskdag/cycle.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,8 +33,6 @@ void check(const std::vector<CycleLevel>& levels, const CycleOptions& options, s
     const std::string name = "level " + std::to_string(l) + " of a cycle, counted from the finest one, ";
     if (a.rows < (l < dealt_out ? 0 : 1) || a.rows != a.cols) throw InvalidInput(name + "has no rows or is not square");
     if (levels[l].visits < 1) throw InvalidInput(name + "does not visit the next one");
-    if (l < dealt_out && !(levels[l].null_space.is_empty() && levels[l].left_null_space.is_empty()))
-      throw InvalidInput(name + "is dealt out to ranks and has a null space");
     if (l + 1 == levels.size()) continue;
     const CsrPattern& p = levels[l].interpolation.pattern;
     const CsrPattern& r = levels[l].restriction.pattern;
@@ -52,6 +52,7 @@ class Cycle::Impl {
   Impl(const Context& context, const std::vector<CycleLevel>& levels, const double* inverse,
        const CycleOptions& options)
       : context_(context), program_{std::vector<cycles::Level>(levels.size()), inverse, options} {
+    for (const CycleLevel& level : levels) all_rows_.push_back(level.a.pattern.rows);
     fill(levels, nullptr);
     finish();
   }
@@ -59,13 +60,16 @@ class Cycle::Impl {
        const CycleOptions& options, const CycleRanks& ranks)
       : context_(context), program_{std::vector<cycles::Level>(levels.size()), inverse, options} {
     if (ranks.group == nullptr) throw InvalidInput("a cycle on several ranks needs their group");
-    ranks::agree(*ranks.group, [&] { fill(levels, &ranks); });
+    agree_on(*ranks.group, levels.size());
     agree_on(*ranks.group, ranks.levels.size());
+    count_all_rows(levels, ranks);
+    ranks::agree(*ranks.group, [&] { fill(levels, &ranks); });
+    agree_on_null_spaces(*ranks.group);
     exchanges_.emplace(ranks);
     const std::vector<Numbers> numbers = plan_exchanges(levels, ranks);
     ranks::agree(*ranks.group, [&] { finish(); });
     agree_on(*ranks.group, slots_);
-    exchanges_->open(context_, slots_);
+    exchanges_->open(context_, slots_, removes() ? krylov::NullSpaceDots::sums : 1U);
     for (std::size_t l = 0; l < numbers.size(); ++l) take_halos(numbers[l], program_.levels[l]);
     info_.bytes += static_cast<std::int64_t>(2 * slots_ * sizeof(double));
   }
@@ -147,14 +151,14 @@ class Cycle::Impl {
     to.before = from.before;
     to.after = from.after;
     to.visits = from.visits;
-    take_null_spaces(from, to);
+    take_null_spaces(from, all_rows_[l], to);
     for (const CycleSmoother& one : {to.before, to.after}) {
       if (one.preconditioner != nullptr && !one.preconditioner->may_be_captured()) info_.may_be_captured = false;
     }
   }
-  void take_null_spaces(const CycleLevel& from, cycles::Level& to) {
+  void take_null_spaces(const CycleLevel& from, std::int64_t all_rows, cycles::Level& to) {
     const auto vectors_of = [&](const CycleNullSpace& space) {
-      return krylov::NullSpaceVectors(context_, space.constant, space.vectors, to.rows());
+      return krylov::NullSpaceVectors(context_, space.constant, space.vectors, all_rows);
     };
     to.null_space = vectors_of(from.null_space);
     to.left_null_space = vectors_of(from.left_null_space);
@@ -163,6 +167,25 @@ class Cycle::Impl {
     tiles_ = engine::Array<double>(context_, std::size_t{krylov::NullSpaceDots::sums} * engine::LoopShape::most_tiles);
     arrivals_ = engine::Array<std::uint32_t>(context_, 1);
 #endif
+  }
+  /// Collective.
+  void count_all_rows(const std::vector<CycleLevel>& levels, const CycleRanks& ranks) {
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      const std::vector<Index> rows = ranks::gather(*ranks.group, levels[l].a.pattern.rows);
+      const bool dealt_out = l < ranks.levels.size();
+      all_rows_.push_back(dealt_out ? std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) : rows.front());
+    }
+  }
+  /// Ranks that remove other numbers of vectors would wait for each other's sums. Collective.
+  void agree_on_null_spaces(const RankGroup& group) const {
+    for (const cycles::Level& level : program_.levels) {
+      agree_on(group, level.null_space.space().count);
+      agree_on(group, level.left_null_space.space().count);
+    }
+  }
+  /// On levels that are dealt out to ranks.
+  [[nodiscard]] bool removes() const {
+    return std::ranges::any_of(program_.levels, [](const cycles::Level& l) { return l.dealt_out && l.removes(); });
   }
   /// Of the levels from one to another, as many times as asked for; the first ones are the levels'. Returns from how
   /// many numbers on the next ones begin.
@@ -214,6 +237,7 @@ class Cycle::Impl {
   }
   void take_halos(const Numbers& numbers, cycles::Level& level) const {
     level.a.set_halo(exchanges_->halo(numbers.a));
+    if (level.removes()) level.a.add_up_over_ranks(context_);
     level.restriction.set_halo(exchanges_->halo(numbers.restriction));
     cycles::SharedRows& below = level.gathered.count() > 0 ? level.gathered : level.interpolation;
     below.set_halo(exchanges_->halo(numbers.below));
@@ -276,6 +300,7 @@ class Cycle::Impl {
   }
 
   Context context_;
+  std::vector<std::int64_t> all_rows_;  ///< of each level, on all ranks
   cycles::Program program_;
   std::vector<engine::Array<double>> vectors_;
 #if defined(__CUDACC__)

@@ -56,14 +56,14 @@ krylov::RankPlan Exchanges::put_together(std::size_t slots) {
   return all;
 }
 
-void Exchanges::open(const Context& context, std::size_t slots) {
+void Exchanges::open(const Context& context, std::size_t slots, std::uint32_t sums) {
   krylov::RankPlan all;
   KrylovRanks wanted;
   ranks::agree(*ranks_.group, [&] { all = put_together(slots); });
   wanted.group = ranks_.group;
   wanted.patience_s = ranks_.patience_s;
   wanted.shared_devices = ranks_.shared_devices;
-  memory_.emplace(context, wanted, all, 1U);
+  memory_.emplace(context, wanted, all, sums);
 }
 
 krylov::Halo Exchanges::halo(Number number) const {

@@ -36,8 +36,9 @@ class Exchanges {
   /// Slots that one such exchange takes, on all ranks.
   [[nodiscard]] std::uint32_t slots_of(Number number) const { return plans_[number].most_ghosts; }
 
-  /// After all have been added. slots: of an application, as many on all ranks. Collective.
-  void open(const Context& context, std::size_t slots);
+  /// After all have been added. slots: of an application, as many on all ranks; sums: that a stage adds up over them.
+  /// Collective.
+  void open(const Context& context, std::size_t slots, std::uint32_t sums);
   // After open():
   /// Without entries; its slots are the first ones.
   [[nodiscard]] krylov::Halo halo(Number number) const;

@@ -112,6 +112,13 @@ class SharedRows {
     halo_.column = outer_.pattern.col_indices;
     halo_.value = outer_.values;
   }
+  /// From now on what its stages add up is added up over the ranks, whose memory the halo is in.
+  void add_up_over_ranks(const Context& context) {
+    links_ = halo_.links;
+    if (context.backend() == Backend::host) flow_ = std::make_unique<engine::HostFlow>(context, *cut_, links_);
+  }
+  /// Null: its sums are this rank's.
+  [[nodiscard]] engine::RankLinks* links() const { return links_; }
   /// Host.
   [[nodiscard]] engine::HostFlow& flow() const { return *flow_; }
 
@@ -130,6 +137,7 @@ class SharedRows {
   engine::Array<std::uint32_t> any_outer_;
   std::size_t slots_ = 0;
   krylov::Halo halo_{};
+  engine::RankLinks* links_ = nullptr;
   std::unique_ptr<std::vector<std::uint32_t>> cut_;  ///< where the flow finds it
   std::unique_ptr<engine::HostFlow> flow_;
 };

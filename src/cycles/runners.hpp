@@ -47,7 +47,9 @@ struct CudaStages {
   template <class S>
   void run(const SharedRows& rows, const S& stage) const {
     const bool from_last = std::exchange(backwards, !backwards);
-    engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), scratch, rows.row_threads(), nullptr,
+    engine::LoopScratch with_ranks = scratch;
+    with_ranks.links = rows.links();
+    engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), with_ranks, rows.row_threads(), nullptr,
                             engine::TraceOfCall<engine::StreamTrace>::current());
     if constexpr (takes_rows_together<S>) {
       const std::uint32_t together = rows.rows().together;

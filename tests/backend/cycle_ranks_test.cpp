@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -124,10 +125,11 @@ struct Kind {
   int visits = 1;
   int steps = 2;
   std::size_t dealt_out = 1;
-  bool calls = false;  ///< preconditioners, where levels are dealt out
-  int last = 0;        ///< of these calls on a level: the process is killed in it; 0: it lives
-  int empty = -1;      ///< a rank without rows
-  int threads = 1;     ///< of a rank
+  bool calls = false;    ///< preconditioners, where levels are dealt out
+  int last = 0;          ///< of these calls on a level: the process is killed in it; 0: it lives
+  int empty = -1;        ///< a rank without rows
+  int threads = 1;       ///< of a rank
+  bool removes = false;  ///< null spaces, on all levels
 };
 
 /// M as a call: the same diagonal. The process is killed in the last one, if any is to be that.
@@ -145,6 +147,17 @@ class Multiplies final : public LinearMap {
   int last_;
   int calls_ = 0;
 };
+
+/// Of length 1, and orthogonal to the constant vector.
+Vector without_mean(Index rows) {
+  Vector v(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = std::cos(static_cast<double>(i) * 0.3);
+  const double mean = std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(rows);
+  for (double& element : v) element -= mean;
+  const double norm = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  for (double& element : v) element /= norm;
+  return v;
+}
 
 /// What one rank has, or the only one.
 class Side {
@@ -191,6 +204,11 @@ class Side {
         maps_.push_back(std::make_unique<Multiplies>(diagonal, to.a.pattern.rows, kind.last));
       else
         maps_.push_back(std::make_unique<DiagonalMap>(diagonal));
+      if (kind.removes) {
+        vectors_.push_back(without_mean(from.a.rows));
+        to.null_space = {true, {vectors_.back().data() + first}};
+        to.left_null_space = {l % 2 == 0, {}};
+      }
       to.before = to.after = {chebyshev_steps(kind.steps, KrylovChebyshev::first, 0.3, 1.9), maps_.back().get()};
     }
     const CycleOptions options{.form = kind.form, .cycles = kind.cycles};
@@ -212,6 +230,7 @@ class Side {
 
   Context context_;
   std::vector<Share> shares_;
+  std::vector<Vector> vectors_;  ///< of null spaces
   std::vector<std::unique_ptr<LinearMap>> maps_;
   std::optional<Cycle> cycle_;
   Index first_ = 0;
@@ -277,6 +296,19 @@ TEST_P(CyclesOnRanks, AreThoseOfOneRank) {
       expect_same(levels, {.steps = steps, .dealt_out = dealt_out}, GetParam(), 3, false);
     expect_same(levels, {.cycles = 3, .dealt_out = dealt_out}, GetParam(), 3, false);
     expect_same(levels, {.dealt_out = dealt_out, .calls = true}, GetParam(), 3, false);
+  }
+}
+
+TEST_P(CyclesOnRanks, RemoveNullSpaces) {
+  const std::vector<Level> levels = hierarchy();
+  for (const std::size_t dealt_out : {1U, 3U}) {
+    for (const bool calls : {false, true}) {
+      for (const int threads : {1, 2})
+        expect_same(levels, {.dealt_out = dealt_out, .calls = calls, .threads = threads, .removes = true}, GetParam(),
+                    40, true);
+    }
+    if (GetParam() > 1)
+      expect_same(levels, {.dealt_out = dealt_out, .empty = GetParam() - 2, .removes = true}, GetParam(), 3, false);
   }
 }
 

@@ -208,20 +208,26 @@ TEST_P(MultigridOnRanks, IsPetscsWhereALevelIsNotOurs) {
   }
 }
 
-TEST_P(MultigridOnRanks, IsPetscsWhereTheOperatorHasANullSpace) {
-  const std::vector<double> null = null_vector(plane().rows, true);
-  const std::string options = "-ksp_type cg " + kGamg;
-  std::array<Outcome, 2> outcomes;
-  for (const std::size_t ours : {0U, 1U}) {
-    const std::string all = (ours == 1 ? kInLoop : "") + options;
-    const Case with = make_case(singular(plane(), null), type(), all);
-    attach(with, null, true);
-    outcomes[ours] = solve_in(with, all);
+/// GAMG's coarse operator is singular, too. With PETSc's LU, shifted, what it adds of the null space is chance.
+TEST_P(MultigridOnRanks, RemovesNullSpaces) {
+  for (const bool constant : {true, false}) {
+    const std::vector<double> null = null_vector(plane().rows, constant);
+    for (const std::string& options : {"-ksp_type cg " + kGamg, "-ksp_type gmres " + kGamg + kDealtOut,
+                                       "-ksp_type cg -mg_coarse_pc_type svd " + kGamg + kDealtOut}) {
+      SCOPED_TRACE(options + (constant ? "constant" : "another vector"));
+      std::array<Outcome, 2> outcomes;
+      for (const std::size_t ours : {0U, 1U}) {
+        const std::string all = (ours == 1 ? kInLoop : "") + options;
+        const Case with = make_case(singular(plane(), null), type(), all);
+        attach(with, null, constant);
+        outcomes[ours] = solve_in(with, all);
+      }
+      EXPECT_TRUE(is_ours(outcomes[1])) << said_by(outcomes[1]);
+      EXPECT_GT(outcomes[1].reason, 0);
+      EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
+      EXPECT_NEAR(static_cast<double>(outcomes[1].iterations), static_cast<double>(outcomes[0].iterations), 1.0);
+    }
   }
-  EXPECT_TRUE(says(outcomes[1], "has a null space, on several ranks")) << said_by(outcomes[1]);
-  EXPECT_EQ(outcomes[1].reason, outcomes[0].reason);
-  EXPECT_NEAR(static_cast<double>(outcomes[1].iterations), static_cast<double>(outcomes[0].iterations),
-              on_host() ? 0.0 : 1.0);
 }
 
 const std::string kReused = "-ksp_type gmres -pc_gamg_reuse_interpolation true " + kGamg;
