@@ -43,6 +43,7 @@ each() {
   one "$1" "$2" "ilu" ours "${@:3}" "${ours[@]}" -taskdag_ksp on
   same_counts "$theirs" "$(value iterations) $status" "$allowed" || { echo "  differs: $theirs, $(value iterations) $status" && failed=1; }
   [ -z "${SMOKE:-}" ] || [ "$status" = ok ] || failed=1
+  [ "$scalars" = complex ] || one "$1" "$2" "ilu in single" ours "${@:3}" "${ours[@]}" -pc_taskdag_precision single -taskdag_ksp on
 }
 
 # all PROBLEM OPTION...: complex: Helmholtz' equation with damping, and a Hermitian matrix; real: with wind, and without.
