@@ -171,9 +171,9 @@ class Cycle::Impl {
   /// Collective.
   void count_all_rows(const std::vector<CycleLevel>& levels, const CycleRanks& ranks) {
     for (std::size_t l = 0; l < levels.size(); ++l) {
-      const std::vector<Index> rows = ranks::gather(*ranks.group, levels[l].a.pattern.rows);
-      const bool dealt_out = l < ranks.levels.size();
-      all_rows_.push_back(dealt_out ? std::accumulate(rows.begin(), rows.end(), std::int64_t{0}) : rows.front());
+      std::vector<Index> rows{levels[l].a.pattern.rows};
+      if (l < ranks.levels.size()) rows = ranks::gather(*ranks.group, rows.front());
+      all_rows_.push_back(std::accumulate(rows.begin(), rows.end(), std::int64_t{0}));
     }
   }
   /// Ranks that remove other numbers of vectors would wait for each other's sums. Collective.
@@ -236,11 +236,10 @@ class Cycle::Impl {
     return gathered.number;
   }
   void take_halos(const Numbers& numbers, cycles::Level& level) const {
-    level.a.set_halo(exchanges_->halo(numbers.a));
-    if (level.removes()) level.a.add_up_over_ranks(context_);
-    level.restriction.set_halo(exchanges_->halo(numbers.restriction));
+    level.a.set_halo(context_, exchanges_->halo(numbers.a));
+    level.restriction.set_halo(context_, exchanges_->halo(numbers.restriction));
     cycles::SharedRows& below = level.gathered.count() > 0 ? level.gathered : level.interpolation;
-    below.set_halo(exchanges_->halo(numbers.below));
+    below.set_halo(context_, exchanges_->halo(numbers.below));
   }
   /// Ranks whose applications differ would wait for each other. Collective.
   static void agree_on(const RankGroup& group, std::size_t number) {

@@ -104,21 +104,16 @@ class SharedRows {
   [[nodiscard]] std::size_t slots() const { return slots_; }
   [[nodiscard]] const krylov::Halo& halo() const { return halo_; }
   void set_slots(std::size_t slots) { slots_ = slots; }
-  /// Of its memory and lists; entries are those that it was made of.
-  void set_halo(const krylov::Halo& halo) {
+  /// Of its memory and lists; entries are those that it was made of. What its stages add up is added up over the ranks
+  /// from now on.
+  void set_halo(const Context& context, const krylov::Halo& halo) {
     halo_ = halo;
     halo_.begin = outer_.pattern.row_offsets;
     halo_.any = any_outer_.data();
     halo_.column = outer_.pattern.col_indices;
     halo_.value = outer_.values;
+    if (context.backend() == Backend::host) flow_ = std::make_unique<engine::HostFlow>(context, *cut_, halo_.links);
   }
-  /// From now on what its stages add up is added up over the ranks, whose memory the halo is in.
-  void add_up_over_ranks(const Context& context) {
-    links_ = halo_.links;
-    if (context.backend() == Backend::host) flow_ = std::make_unique<engine::HostFlow>(context, *cut_, links_);
-  }
-  /// Null: its sums are this rank's.
-  [[nodiscard]] engine::RankLinks* links() const { return links_; }
   /// Host.
   [[nodiscard]] engine::HostFlow& flow() const { return *flow_; }
 
@@ -137,7 +132,6 @@ class SharedRows {
   engine::Array<std::uint32_t> any_outer_;
   std::size_t slots_ = 0;
   krylov::Halo halo_{};
-  engine::RankLinks* links_ = nullptr;
   std::unique_ptr<std::vector<std::uint32_t>> cut_;  ///< where the flow finds it
   std::unique_ptr<engine::HostFlow> flow_;
 };

@@ -48,7 +48,7 @@ struct CudaStages {
   void run(const SharedRows& rows, const S& stage) const {
     const bool from_last = std::exchange(backwards, !backwards);
     engine::LoopScratch with_ranks = scratch;
-    with_ranks.links = rows.links();
+    with_ranks.links = rows.halo().links;
     engine::StreamFlow flow(static_cast<cudaStream_t>(stream.handle), with_ranks, rows.row_threads(), nullptr,
                             engine::TraceOfCall<engine::StreamTrace>::current());
     if constexpr (takes_rows_together<S>) {
