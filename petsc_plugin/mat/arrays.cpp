@@ -135,6 +135,13 @@ PetscErrorCode check_dense(Mat matrix) {
 
 }  // namespace
 
+void bring(std::span<const double> numbers, const Context& context, engine::Array<double>* copy) {
+  if (copy->size() == numbers.size())
+    copy->upload(numbers);
+  else
+    *copy = engine::Array<double>(context, numbers);
+}
+
 PetscErrorCode in_device_memory(Vec v, bool* cuda) {
   PetscFunctionBegin;
   const PetscScalar* array = nullptr;
@@ -180,10 +187,7 @@ PetscErrorCode Elements::find(Vec v, const Context& context, const double** arra
   PetscCall(VecGetArrayRead(v, &own));
   const PetscErrorCode copied = guarded([&] {
     const Reals elements(std::span<const PetscScalar>(own, static_cast<std::size_t>(size)));
-    if (copy_.size() == elements.get().size())
-      copy_.upload(elements.get());
-    else
-      copy_ = engine::Array<double>(context, elements.get());
+    bring(elements.get(), context, &copy_);
   });
   PetscCall(VecRestoreArrayRead(v, &own));
   PetscCall(copied);

@@ -2,6 +2,7 @@
 /// The arrays behind the vectors or dense matrices of one application.
 #pragma once
 
+#include <span>
 #include <type_traits>
 
 #include "boundary.hpp"
@@ -73,6 +74,9 @@ PetscErrorCode in_doubles(Arrays* arrays, WideArrays* wide, Stream stream, const
     if (static_cast<int>(worked) == 0) worked = guarded([&] { wide->give(arrays->lent_x, stream); });
   return worked;
 }
+
+/// Brings numbers to a context's memory: where they were the last time, if they are as many. Waits. May throw.
+void bring(std::span<const double> numbers, const Context& context, engine::Array<double>* copy);
 
 /// Whether the elements of a vector were written last in the memory of a CUDA device.
 PetscErrorCode in_device_memory(Vec v, bool* cuda);

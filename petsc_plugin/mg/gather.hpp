@@ -8,7 +8,11 @@
 
 #include "boundary.hpp"
 #include "compat.hpp"
+#include "events.hpp"
+#include "mat/arrays.hpp"
 #include "shared_error.hpp"
+#include "taskdag/context.hpp"
+#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 
@@ -32,22 +36,34 @@ PetscErrorCode gather_all(MPI_Comm comm, MPI_Datatype type, std::span<const T> m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Those of a vector, as the library's numbers. Collective.
-inline PetscErrorCode gather_elements(Vec v, std::vector<double>* all) {
-  PetscFunctionBegin;
-  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(v));
-  PetscInt size = 0;
-  const PetscScalar* own = nullptr;
-  std::vector<double> mine;
-  PetscCall(VecGetLocalSize(v, &size));
-  PetscCall(VecGetArrayRead(v, &own));
-  PetscCall(guarded(comm, [&] {
-    const Reals reals(std::span<const PetscScalar>(own, static_cast<std::size_t>(size)));
-    mine.assign(reals.get().begin(), reals.get().end());
-  }));
-  PetscCall(VecRestoreArrayRead(v, &own));
-  PetscCall(gather_all<double>(comm, MPI_DOUBLE, mine, all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/// The elements of all ranks of a vector, on each rank where a context works.
+class WholeElements {
+ public:
+  /// Valid until the next call; they lie where they did, if they are as many. Null for none. Collective.
+  PetscErrorCode find(Vec v, const Context& context, const double** array) {
+    PetscFunctionBegin;
+    const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(v));
+    PetscInt size = 0;
+    const PetscScalar* own = nullptr;
+    std::vector<double> mine;
+    std::vector<double> all;
+    PetscCall(VecGetLocalSize(v, &size));
+    PetscCall(VecGetArrayRead(v, &own));
+    PetscCall(guarded(comm, [&] {
+      const Reals reals(std::span<const PetscScalar>(own, static_cast<std::size_t>(size)));
+      mine.assign(reals.get().begin(), reals.get().end());
+    }));
+    PetscCall(VecRestoreArrayRead(v, &own));
+    PetscCall(gather_all<double>(comm, MPI_DOUBLE, mine, &all));
+    PetscCall(guarded(comm, [&] { bring(all, context, &copy_); }));
+    if (context.backend() == Backend::cuda)
+      PetscCall(log_staging(sizeof(double) * static_cast<double>(all.size()), 0.0));
+    *array = copy_.data();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+ private:
+  engine::Array<double> copy_;
+};
 
 }  // namespace taskdag::petsc

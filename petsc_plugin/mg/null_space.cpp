@@ -34,17 +34,6 @@ PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const
 
 namespace {
 
-PetscErrorCode gather_whole(Vec v, const Context& context, NullSpaceElements* elements, const double** array) {
-  PetscFunctionBegin;
-  std::vector<double> all;
-  PetscCall(gather_elements(v, &all));
-  PetscCall(guarded(PetscObjectComm(reinterpret_cast<PetscObject>(v)),
-                    [&] { elements->all = engine::Array<double>(context, all); }));
-  if (context.backend() == Backend::cuda) PetscCall(log_staging(sizeof(double) * static_cast<double>(all.size()), 0.0));
-  *array = elements->all.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Whether a vector has the rows of the level, on all ranks.
 PetscErrorCode has_rows(Vec v, PetscInt rows, bool whole, bool* fits) {
   PetscFunctionBegin;
@@ -85,7 +74,7 @@ PetscErrorCode bring_null_space(MatNullSpace space, const Context& context, Pets
     if (!fits)
       refuse("has a null space with a vector of another size than the cycle");
     else if (whole)
-      PetscCall(gather_whole(vectors[k], context, &elements, &array));
+      PetscCall(elements.all.find(vectors[k], context, &array));
     else
       PetscCall(share_error(comm, elements.own.find(vectors[k], context, &array)));
   }

@@ -6,10 +6,10 @@
 
 #include "compat.hpp"
 #include "mat/arrays.hpp"
+#include "mg/gather.hpp"
 #include "mg/level.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/cycle.hpp"
-#include "taskdag/engine/memory.hpp"
 
 namespace taskdag::petsc {
 
@@ -22,7 +22,7 @@ PetscErrorCode look_at_null_space(MatNullSpace space, NullSpaceSeen* seen, const
 /// Of a vector, where the cycle works: this rank's elements or, where each rank has the level as a whole, all.
 struct NullSpaceElements {
   Elements own;
-  engine::Array<double> all;
+  WholeElements all;
 };
 
 /// For a cycle of a level with so many rows on this rank, all of several ranks' where it is `whole`. Collective.

@@ -1,13 +1,7 @@
 #include "mg/smoother_map.hpp"
 
-#include <span>
-#include <vector>
-
 #include "boundary.hpp"
-#include "events.hpp"
 #include "ksp/plan.hpp"
-#include "mat/arrays.hpp"
-#include "mg/gather.hpp"
 #include "mg/rank_matrix.hpp"
 #include "mg/sor_of_pc.hpp"
 #include "pc/pc_taskdag.hpp"
@@ -152,25 +146,15 @@ PetscErrorCode SmootherMap::bring_diagonal(const Context& context, bool whole) {
   PetscFunctionBegin;
   Mat made_of = nullptr;
   Vec like = nullptr;
-  std::vector<double> all;
   PetscCall(PCGetOperators(pc_, nullptr, &made_of));
   PetscCall(MatCreateVecs(made_of, nullptr, &like));
   const PetscErrorCode found = diagonal_.find(pc_, like);
   PetscCall(VecDestroy(&like));
   PetscCall(found);
-  whole = whole && is_on_ranks(made_of);
-  if (whole) PetscCall(gather_elements(diagonal_.vector(), &all));
-  PetscCall(share_error(pc_.comm(), place_diagonal(context, whole ? &all : nullptr)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// all: the elements of all ranks, where each needs them.
-PetscErrorCode SmootherMap::place_diagonal(const Context& context, const std::vector<double>* all) {
-  PetscFunctionBegin;
-  if (all)
-    PetscCall(copy_diagonal(context, *all, &use_.diagonal));
+  if (whole && is_on_ranks(made_of))
+    PetscCall(whole_diagonal_.find(diagonal_.vector(), context, &use_.diagonal));
   else
-    PetscCall(diagonal_.elements(context, &use_.diagonal));
+    PetscCall(share_error(pc_.comm(), diagonal_.elements(context, &use_.diagonal)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,24 +174,11 @@ PetscErrorCode SmootherMap::bring_stand_in(Kind kind, const Context& context, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of elements in host memory.
-PetscErrorCode SmootherMap::copy_diagonal(const Context& context, std::span<const double> from,
-                                          const double** elements) {
-  PetscFunctionBegin;
-  PetscCall(guarded([&] {
-    if (copy_.size() != from.size_bytes()) copy_ = engine::Memory(context, from.size_bytes());
-    copy_.copy_in(0, from.data(), from.size_bytes());
-  }));
-  if (context.backend() == Backend::cuda) PetscCall(log_staging(static_cast<double>(from.size_bytes()), 0.0));
-  *elements = static_cast<const double*>(copy_.data());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SmootherMap::reset() {
   PetscFunctionBegin;
   PetscCall(guarded([&] {
     map_.reset();
-    copy_ = {};
+    whole_diagonal_ = {};
   }));
   use_ = {};
   PetscCall(diagonal_.reset());

@@ -3,19 +3,17 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <vector>
 
 #include "compat.hpp"
 #include "mat/held.hpp"
 #include "mat/state.hpp"
+#include "mg/gather.hpp"
 #include "mg/level.hpp"
 #include "pc/pc_diagonal.hpp"
 #include "pc/preconditioner.hpp"
 #include "pc/stand_in.hpp"
 #include "settings.hpp"
 #include "taskdag/context.hpp"
-#include "taskdag/engine/memory.hpp"
 #include "taskdag/krylov.hpp"
 
 namespace taskdag::petsc {
@@ -55,14 +53,12 @@ class SmootherMap {
   void take_map(Kind kind, PetscObjectId pc);
   PetscErrorCode bring_diagonal(const Context& context, bool whole);
   PetscErrorCode bring_stand_in(Kind kind, const Context& context, const Refusal& refuse);
-  PetscErrorCode place_diagonal(const Context& context, const std::vector<double>* all);
-  PetscErrorCode copy_diagonal(const Context& context, std::span<const double> from, const double** elements);
 
   Held<PC> pc_;
   ArrayUse use_;
   PcDiagonal diagonal_;
-  StandIn stand_in_;     ///< of PETSc's PC, where it is no diagonal
-  engine::Memory copy_;  ///< of the diagonals of all ranks
+  WholeElements whole_diagonal_;
+  StandIn stand_in_;  ///< of PETSc's PC, where it is no diagonal
   std::unique_ptr<LinearMap> map_;
   Kind kind_ = Kind::none;  ///< of the map
   PetscObjectId of_ = 0;    ///< the map's PC

@@ -223,7 +223,7 @@ TEST_P(SingleLoops, ProjectANullSpace) {
   }
 }
 
-/// A monitor of the application's: sums up how far the solution of now is from the last one it has seen.
+/// What a monitor of the application's has seen: how often the solution was another one than before.
 struct Seen {
   int calls = 0;
   Vec last = nullptr;
