@@ -27,6 +27,15 @@ __global__ void gather_rounded_kernel(std::int64_t n, const Offset* index, const
   out[p] = e >= 0 ? __double2float_rn(in[e]) : (e == kGatherOne ? 1.0F : 0.0F);
 }
 
+__global__ void gather_numbers_kernel(std::int64_t n, const Offset* index, const ComplexSource in, double* out) {
+  const std::int64_t p = cuda::element();
+  if (p >= n) return;
+  const Offset e = index[p];
+  const double* const from = in.first + std::int64_t{e} * in.stride;
+  out[2 * p] = e >= 0 ? from[0] : (e == kGatherOne ? 1.0 : 0.0);
+  out[2 * p + 1] = e >= 0 ? from[1] : 0.0;
+}
+
 // Elements of a thread, so that many loads are on their way.
 constexpr int kPerThread = 4;
 constexpr int kPerBlock = kPerThread * cuda::kElementBlock;
@@ -121,6 +130,12 @@ void gather_rounded(std::int64_t n, const double* in, const Offset* index, float
   if (n == 0) return;
   gather_rounded_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
   cuda::check_launch("gather_rounded_kernel");
+}
+
+void gather_numbers(std::int64_t n, const ComplexSource& in, const Offset* index, double* out, cudaStream_t stream) {
+  if (n == 0) return;
+  gather_numbers_kernel<<<cuda::element_blocks(n), cuda::kElementBlock, 0, stream>>>(n, index, in, out);
+  cuda::check_launch("gather_numbers_kernel");
 }
 
 void GatherBatch::add(std::int64_t n, const double* in, const Offset* index, double* out) {

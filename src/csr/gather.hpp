@@ -21,6 +21,13 @@ inline constexpr Offset kGatherZero = -1;
 inline constexpr Offset kGatherOne = -2;
 /// out[p] = in[index[p]], rounded to float; index: also kGatherZero, kGatherOne. Asynchronous.
 void gather_rounded(std::int64_t n, const double* in, const Offset* index, float* out, cudaStream_t stream);
+/// Complex numbers, two doubles each: number e begins at double stride · e.
+struct ComplexSource {
+  const double* first = nullptr;
+  int stride = 2;
+};
+/// Number p of out becomes number index[p] of in; index: also kGatherZero, kGatherOne. Asynchronous.
+void gather_numbers(std::int64_t n, const ComplexSource& in, const Offset* index, double* out, cudaStream_t stream);
 /// Some passes out[p] = in[index[p]] as one launch; index: also kGatherZero, kGatherOne.
 class GatherBatch {
  public:

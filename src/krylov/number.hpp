@@ -6,44 +6,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/complex_number.hpp"
 #include "taskdag/engine/platform.hpp"
 
 namespace taskdag::krylov {
 
-struct Complex {
-  double re;
-  double im;
-  Complex() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a real number is a complex one
-  TASKDAG_TASK constexpr Complex(double real, double imaginary = 0.0) : re(real), im(imaginary) {}
-};
-
-TASKDAG_TASK constexpr Complex operator-(Complex a) { return {-a.re, -a.im}; }
-TASKDAG_TASK constexpr Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
-TASKDAG_TASK constexpr Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-TASKDAG_TASK constexpr Complex operator*(double a, Complex b) { return {a * b.re, a * b.im}; }
-TASKDAG_TASK constexpr Complex operator*(Complex a, double b) { return b * a; }
-TASKDAG_TASK constexpr Complex operator*(Complex a, Complex b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-/// Scaled, so that no square in between is too large or too small (Smith 1962).
-TASKDAG_TASK inline Complex operator/(Complex a, Complex b) {
-  if (std::abs(b.re) >= std::abs(b.im)) {
-    const double ratio = b.im / b.re;
-    const double length = b.re + b.im * ratio;
-    return {(a.re + a.im * ratio) / length, (a.im - a.re * ratio) / length};
-  }
-  const double ratio = b.re / b.im;
-  const double length = b.re * ratio + b.im;
-  return {(a.re * ratio + a.im) / length, (a.im * ratio - a.re) / length};
-}
-TASKDAG_TASK inline Complex& operator+=(Complex& a, Complex b) { return a = a + b; }
-TASKDAG_TASK inline Complex& operator-=(Complex& a, Complex b) { return a = a - b; }
-
-template <class Number>
-inline constexpr bool is_complex = false;
-template <>
-inline constexpr bool is_complex<Complex> = true;
 /// Doubles that a number consists of.
 template <class Number>
 inline constexpr int parts_of = is_complex<Number> ? 2 : 1;
@@ -63,7 +30,6 @@ TASKDAG_TASK inline double magnitude(Complex a) { return hypot(a.re, a.im); }
 TASKDAG_TASK constexpr bool is_zero(double a) { return a == 0.0; }
 TASKDAG_TASK constexpr bool is_zero(Complex a) { return a.re == 0.0 && a.im == 0.0; }
 TASKDAG_TASK constexpr bool is_finite(double value) { return value - value == 0.0; }
-TASKDAG_TASK constexpr bool is_finite(Complex a) { return is_finite(a.re) && is_finite(a.im); }
 
 /// Vectors as the rest of the loop has them, by doubles.
 TASKDAG_TASK inline double* reals(double* numbers) { return numbers; }

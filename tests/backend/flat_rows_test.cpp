@@ -2,6 +2,7 @@
 // that they are cut into parts, against the serial reference.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -15,6 +16,7 @@
 #include "measure.hpp"
 #include "problems.hpp"
 #include "sweep_fixture.hpp"
+#include "taskdag/complex.hpp"
 
 namespace taskdag {
 namespace {
@@ -25,6 +27,7 @@ using test::inverse_diagonal;
 using test::Problem;
 using test::upload;
 
+using Number = std::complex<double>;
 using Columns = std::vector<std::vector<Index>>;
 
 /// A lower triangle with these columns left of the diagonal. The sums of long rows stay of the size of short ones'.
@@ -143,26 +146,54 @@ CsrMatrix upper_of(const CsrMatrix& lower) {
   return test::permuted(lower, backwards, backwards);
 }
 
+/// The values turned, each by an angle of its own.
+std::vector<Number> turned(const std::vector<double>& values) {
+  std::vector<Number> numbers;
+  for (std::size_t e = 0; e < values.size(); ++e)
+    numbers.push_back(std::polar(values[e], 0.3 * static_cast<double>(e)));
+  return numbers;
+}
+
+/// x_i = (b_i − Σ_j a_ij x_j) · pivot_i of a lower triangle, row after row.
+std::vector<Number> solve_numbers(const CsrMatrix& a, const std::vector<Number>& values,
+                                  const std::vector<Number>& pivots, std::vector<Number> x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]); e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+      const auto j = static_cast<std::size_t>(a.col_indices[e]);
+      if (j < i) x[i] -= values[e] * x[j];
+    }
+    x[i] *= pivots[i];
+  }
+  return x;
+}
+
+std::vector<double> parts_of(const std::vector<Number>& numbers) {
+  std::vector<double> parts;
+  for (const Number& number : numbers) parts.insert(parts.end(), {number.real(), number.imag()});
+  return parts;
+}
+
 class FlatRowsTest : public test::OnSweeps<> {
  protected:
   enum class Way { apart, in_place, inside };
 
-  /// The result of one solve.
-  std::vector<double> solve_by(Way way, FlatSweep& sweep, const std::vector<double>& b) {
+  /// The result of one solve. parts: doubles of a number.
+  std::vector<double> solve_by(Way way, FlatSweep& sweep, const std::vector<double>& b, std::size_t parts = 1) {
     if (way == Way::apart) return solve(sweep, b);
     const auto rhs = upload(b, stream());
     run(sweep, rhs.data(), way == Way::in_place ? rhs.data() : nullptr);
     if (way == Way::in_place) return cuda::fetch_array(rhs.data(), b.size(), stream());
-    return inside(sweep, b.size());
+    return inside(sweep, b.size() / parts, parts);
   }
 
-  std::vector<double> inside(const FlatSweep& sweep, std::size_t rows) {
+  std::vector<double> inside(const FlatSweep& sweep, std::size_t rows, std::size_t parts = 1) {
     if (rows == 0) return {};
     const std::vector<Index> index = cuda::fetch_array(sweep.result_index(), rows, stream());
     const auto extent = static_cast<std::size_t>(*std::max_element(index.begin(), index.end())) + 1;
-    const std::vector<double> result = cuda::fetch_array(sweep.result(), extent, stream());
-    std::vector<double> x(rows);
-    for (std::size_t i = 0; i < rows; ++i) x[i] = result[static_cast<std::size_t>(index[i])];
+    const std::vector<double> result = cuda::fetch_array(sweep.result(), extent * parts, stream());
+    std::vector<double> x(rows * parts);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = result[static_cast<std::size_t>(index[i / parts]) * parts + i % parts];
     return x;
   }
 
@@ -259,6 +290,64 @@ TEST_F(FlatRowsTest, VectorsAndValuesGoThroughTheirMaps) {
       ASSERT_LE(test::triangular_error(a, {}, b, x), 1.0);
       ASSERT_TRUE(test::same_bits(x, solve_by(Way::inside, sweep, scattered)));
       EXPECT_FALSE(non_finite_);
+    }
+  }
+}
+
+TEST_F(FlatRowsTest, ComplexNumbersGiveTheSameBitsEveryWay) {
+  std::vector<Problem> problems = two_level_problems();
+  for (Problem& deep : deep_problems()) problems.push_back(std::move(deep));
+  for (const Problem& problem : problems) {
+    SCOPED_TRACE(problem.name);
+    const CsrMatrix& a = problem.a;
+    const test::DeviceTriangle device(a, Triangle::lower, stream());
+    kernels::SweepInput input = device.input();
+    input.complex_numbers = true;
+    FlatSweep sweep(input, stream());
+    const std::vector<Number> values = turned(a.values);
+    std::vector<Number> pivots = turned(inverse_diagonal(a));
+    const auto source = upload(real_blocks(values), stream());
+    std::vector<Number> b = turned(test::right_hand_side(a.rows));
+    for (const bool unit : {false, true}) {
+      if (unit) std::fill(pivots.begin(), pivots.end(), 1.0);
+      const auto given = upload(parts_of(pivots), stream());
+      sweep.load_values(source.data(), unit ? nullptr : given.data(), stream());
+      for (int round = 0; round < 2; ++round) {
+        const std::vector<double> expected = parts_of(solve_numbers(a, values, pivots, b));
+        std::vector<double> first;
+        for (const Way way : {Way::apart, Way::apart, Way::in_place, Way::inside, Way::inside, Way::apart,
+                              Way::in_place, Way::apart, Way::apart, Way::in_place}) {
+          const std::vector<double> x = solve_by(way, sweep, parts_of(b), 2);
+          EXPECT_FALSE(non_finite_);
+          if (first.empty()) first = x;
+          ASSERT_LE(test::difference(x, expected), test::kForwardBound);
+          ASSERT_TRUE(test::same_bits(x, first));
+        }
+        for (Number& number : b) number *= Number(-0.5, 2.0);
+      }
+    }
+  }
+}
+
+// Of a number that is not finite each part is a result, and what needs it ends.
+TEST_F(FlatRowsTest, ComplexNumbersThatAreNotFiniteAreHandedOver) {
+  const CsrMatrix a = chain(600, {400, 599});
+  const test::DeviceTriangle device(a, Triangle::lower, stream());
+  kernels::SweepInput input = device.input();
+  input.complex_numbers = true;
+  FlatSweep sweep(input, stream());
+  const auto source = upload(real_blocks(turned(a.values)), stream());
+  sweep.load_values(source.data(), nullptr, stream());
+  constexpr std::size_t kBad = 300;
+  for (const double bad : {std::numeric_limits<double>::infinity(), not_yet(), std::nan("")}) {
+    for (const std::size_t part : {0U, 1U}) {
+      std::vector<double> b = parts_of(turned(test::right_hand_side(a.rows)));
+      b[2 * kBad + part] = bad;
+      const std::vector<double> x = solve_by(Way::apart, sweep, b, 2);
+      EXPECT_TRUE(non_finite_);
+      EXPECT_TRUE(test::all_finite({x.begin(), x.begin() + 2 * kBad}));
+      for (std::size_t i = kBad; i < x.size() / 2; ++i)
+        ASSERT_FALSE(std::isfinite(x[2 * i]) && std::isfinite(x[2 * i + 1])) << "row " << i;
     }
   }
 }

@@ -18,6 +18,9 @@
 
 namespace taskdag::kernels {
 
+/// Elements of the real block of a complex number, column by column: of the first column those are its parts.
+inline constexpr int kDoublesOfRealBlock = 4;
+
 /// What a sweep is made from. Arrays are in device memory, of the caller, needed only while the sweep is made.
 struct SweepInput {
   DevicePattern pattern;
@@ -34,6 +37,10 @@ struct SweepInput {
   /// in_single (schedules that the catalogue names alone): load_values() rounds entries to float, and pivots scale
   /// right-hand sides: x_i = rhs_i · pivot_i − Σ_j a_ij x_j. Never automatic.
   Precision precision = Precision::in_double;
+  /// Entries, right-hand sides, pivots and results are complex numbers, two doubles each; index maps count numbers, and
+  /// load_values() finds an entry in the first two of kDoublesOfRealBlock elements. For schedules that say so
+  /// (CudaSchedule::complex_numbers). Never in single precision.
+  bool complex_numbers = false;
   /// Called where it may help: levels of a sweep that may have the same dependencies the other way round (its other
   /// triangle, if entries lie symmetrically). Empty where that is not known.
   std::function<const RowLevels&()> mirrored{};

@@ -33,7 +33,7 @@ TrialResult fastest(SolveSchedule usual, kernels::Selection& selection) {
   };
   TrialResult best{{usual}, took({usual})};
   for (const kernels::CudaSchedule& row : selection.rows) {
-    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study || !selection.in_precision(row.schedule)) continue;
+    if (kernels::row_of(row.schedule).cuda == ScheduleRole::study || !selection.has_numbers(row.schedule)) continue;
     const std::vector<int> variants = row.trials != nullptr ? row.trials(selection) : std::vector<int>{0};
     for (const int variant : variants) {
       const ScheduleChoice other{row.schedule, variant};

@@ -29,6 +29,7 @@ constexpr std::array kRows{
                  .make = flat::make,
                  .expect = flat::expect,
                  .at_least = flat::at_least,
+                 .complex_numbers = true,
                  .takes_remaining = true},
     CudaSchedule{.schedule = SolveSchedule::blocks,
                  .make = blocks::make,

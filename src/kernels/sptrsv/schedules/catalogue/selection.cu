@@ -19,14 +19,15 @@ const CudaSchedule& Selection::row_of(SolveSchedule schedule) const {
   return *found;
 }
 
-bool Selection::in_precision(SolveSchedule schedule) const {
+bool Selection::has_numbers(SolveSchedule schedule) const {
+  if (input.complex_numbers) return row_of(schedule).complex_numbers;
   return input.precision == Precision::in_double || kernels::row_of(schedule).single_on_cuda;
 }
 
 ExpectedSchedule Selection::choose() {
   for (const CudaSchedule& row : rows) {
     if (row.expect == nullptr || (remaining && !row.takes_remaining)) continue;
-    if (!in_precision(row.schedule)) continue;
+    if (!has_numbers(row.schedule)) continue;
     if (keep_rows && kernels::row_of(row.schedule).rewrites_rows) continue;
     const std::optional<Expectation> expected = row.expect(*this);
     if (!expected || !is_better(*expected, best)) continue;

@@ -37,6 +37,7 @@ struct CudaSchedule {
   double (*at_least)(const Selection& selection) = nullptr;
   /// Variants that tuning tries, 0 for the schedule's own. Null: 0 alone.
   std::vector<int> (*trials)(const Selection& selection) = nullptr;
+  bool complex_numbers = false;  ///< it has a form for these (SweepInput::complex_numbers)
   bool takes_remaining = false;  ///< it goes by the input's ranges, and so runs what another schedule leaves
 };
 
@@ -63,8 +64,8 @@ class Selection {
   /// triangle gets the same one on the same kind of device with the same room. Synchronises the stream.
   ExpectedSchedule choose();
 
-  /// Whether that schedule can run the triangle in the input's precision.
-  [[nodiscard]] bool in_precision(SolveSchedule schedule) const;
+  /// Whether that schedule can run the triangle with the input's numbers, in its precision.
+  [[nodiscard]] bool has_numbers(SolveSchedule schedule) const;
 
   /// What the schedule of that name has kept; null: nothing. A schedule always keeps the same type.
   template <class Found>

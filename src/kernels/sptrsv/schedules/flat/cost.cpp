@@ -25,4 +25,11 @@ double least_microseconds(const TriangleFeatures& features) {
   return kLaunch + features.levels * kHop + features.rows * kRow + features.entries * kEntry;
 }
 
+NumbersCost cost_of_numbers(const TriangleFeatures& features) {
+  constexpr double kLaunch = 9.0;
+  constexpr double kHop = 0.72;
+  constexpr double kEntry = 2.5e-5;
+  return {features.levels * kHop, kLaunch + features.entries * kEntry};
+}
+
 }  // namespace taskdag::kernels::flat

@@ -13,4 +13,11 @@ double microseconds(const TriangleFeatures& features);
 /// Rather too few than too many: a launch, a hop a level, rows and entries streamed through.
 double least_microseconds(const TriangleFeatures& features);
 
+/// The same of complex numbers.
+struct NumbersCost {
+  double hops = 0.0;  ///< microseconds of all levels
+  double rest = 0.0;
+};
+NumbersCost cost_of_numbers(const TriangleFeatures& features);
+
 }  // namespace taskdag::kernels::flat

@@ -29,9 +29,10 @@ class FlatSweep : public Sweep, public GathersValues, public JoinsProducts {
   [[nodiscard]] const double* result() const override { return packed_.result(); }
   [[nodiscard]] const Index* result_index() const override { return packed_.tasks().position.data(); }
   [[nodiscard]] std::int64_t bytes() const override;
-  /// Values that are rounded are not gathered.
+  /// Values that are rounded, or are numbers of two doubles, are not gathered; those end no products.
   Capabilities capabilities() override {
-    return {.gathers_values = packed_.is_single() ? nullptr : this, .joins_products = this};
+    const bool plain = !packed_.is_single() && !packed_.is_complex();
+    return {.gathers_values = plain ? this : nullptr, .joins_products = packed_.is_complex() ? nullptr : this};
   }
 
  protected:
@@ -42,6 +43,7 @@ class FlatSweep : public Sweep, public GathersValues, public JoinsProducts {
 
  private:
   void gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream);
+  void take_numbers(const double* source, const double* pivot, cudaStream_t stream);
 
   PackedTriangle packed_;
   /// position → entry, −1 for a part; empty where the input has no map: the order itself

@@ -2,6 +2,7 @@
 /// Packs the rows of a triangle as warp tasks, in level order.
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/seam.cuh"
+#include "base/index.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/flat/packed_triangle.hpp"
 #include "kernels/sptrsv/schedules/flat/parts.hpp"
@@ -76,9 +77,11 @@ __global__ void forget_parts(Index positions, Index rows, Index* order) {
 }  // namespace
 
 PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges,
-                               const RowLevels& levels, const Offset* source_entry, Precision precision,
+                               const RowLevels& levels, const Offset* source_entry, StoredAs stored,
                                cudaStream_t stream)
-    : single_(precision == Precision::in_single) {
+    : stored_(stored) {
+  // Looks at slots of two doubles take twice the way.
+  if (is_complex()) tuning_.lookahead_levels /= 2;
   const std::optional<CutTriangle> cut = cut_long_rows(pattern, ranges, levels, stream);
   has_parts_ = cut.has_value();
   const TriangleRanges& item_ranges = cut ? cut->ranges : ranges;
@@ -86,14 +89,15 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   tasks_ = build_tasks(item_levels, item_ranges.count.data(), triangle, kEntriesPerLane, stream);
   const std::size_t slots = static_cast<std::size_t>(tasks_.slots) * kWarpSize;
   column_ = {slots, stream};
-  if (single_) {
+  if (is_single()) {
     single_value_ = {slots, stream};
   } else {
-    value_ = {slots, stream};
+    value_ = {slots * at(parts()), stream};
   }
   source_ = {slots, stream};
   gate_ = {static_cast<std::size_t>(tasks_.rows), stream};
-  slots_ = {static_cast<std::size_t>(tasks_.rows) + 1, stream};
+  const std::size_t last = at(tasks_.rows) * at(parts());
+  slots_ = {last + at(parts()), stream};
   // Operands of a part are mostly side by side.
   computes_operands_ = levels.levels <= 2 &&
                        (has_parts_ || tasks_.tasks == 0 || tasks_.level_begin[1] <= tuning_.most_tasks_of_operands);
@@ -101,8 +105,9 @@ PackedTriangle::PackedTriangle(const DevicePattern& pattern, Triangle triangle, 
   counter_ = {stretches_.size(), stream};
   spare_slots_ = {slots_.size(), stream};
   spare_counter_ = {stretches_.size(), stream};
-  for (double* const slots_end : {slots_.data() + tasks_.rows, spare_slots_.data() + tasks_.rows}) {
-    cuda::check(cudaMemsetAsync(slots_end, 0, sizeof(double), stream), "clearing the slot of absent operands");
+  for (double* const slots_end : {slots_.data() + last, spare_slots_.data() + last}) {
+    cuda::check(cudaMemsetAsync(slots_end, 0, at(parts()) * sizeof(double), stream),
+                "clearing the slot of absent operands");
   }
   if (tasks_.tasks == 0) return;
   pack_kernel<<<cuda::element_blocks(std::int64_t{tasks_.tasks} * kWarpSize), cuda::kElementBlock, 0, stream>>>(
@@ -123,6 +128,11 @@ void PackedTriangle::gather_values(GatherBatch& batch, const double* source) {
 void PackedTriangle::round_values(const double* source, cudaStream_t stream) {
   solved_ = false;
   gather_rounded(static_cast<std::int64_t>(single_value_.size()), source, source_.data(), single_value_.data(), stream);
+}
+
+void PackedTriangle::take_numbers(const ComplexSource& source, cudaStream_t stream) {
+  solved_ = false;
+  gather_numbers(static_cast<std::int64_t>(source_.size()), source, source_.data(), value_.data(), stream);
 }
 
 }  // namespace taskdag::kernels

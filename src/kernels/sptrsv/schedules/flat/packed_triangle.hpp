@@ -14,11 +14,13 @@
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/analysis/in_flight.hpp"
 #include "kernels/sptrsv/product.hpp"
-#include "taskdag/precision.hpp"
 
 namespace taskdag::kernels {
 
-/// One sweep of a solve; every array in device memory.
+/// How values are stored: real ones, or numbers of two doubles.
+enum class StoredAs { in_double, in_single, complex };
+
+/// One sweep of a solve; every array in device memory. With complex values each element is a number of two doubles.
 struct SolveArguments {
   const double* rhs = nullptr;       ///< right-hand side
   const Index* rhs_index = nullptr;  ///< per position; −1: a part of a row
@@ -36,7 +38,7 @@ struct SolveParameters {
   Index first_task;
   Index end_task;
   const Index* column;
-  const void* value;  ///< double or, for kernels of single precision, float
+  const void* value;  ///< as StoredAs says
   double* slots;
   int* counter;
   double* next_slots;  ///< reset to not_yet by position
@@ -60,14 +62,17 @@ class PackedTriangle {
   /// `source_entry` (device, may be null for the identity) maps an entry of `pattern` to the value array that
   /// load_values() will read. Synchronises `stream`.
   PackedTriangle(const DevicePattern& pattern, Triangle triangle, const TriangleRanges& ranges, const RowLevels& levels,
-                 const Offset* source_entry, Precision precision, cudaStream_t stream);
+                 const Offset* source_entry, StoredAs stored, cudaStream_t stream);
 
   /// Adds the gathering of values (device array of the source). @pre they are stored in double
   void gather_values(GatherBatch& batch, const double* source);
   /// Takes values rounded to float. @pre is_single(). Asynchronous.
   void round_values(const double* source, cudaStream_t stream);
+  /// Takes complex values. @pre is_complex(). Asynchronous.
+  void take_numbers(const ComplexSource& source, cudaStream_t stream);
   /// Whether values are stored in single precision, and pivots scale right-hand sides: see SweepInput::precision.
-  [[nodiscard]] bool is_single() const { return single_; }
+  [[nodiscard]] bool is_single() const { return stored_ == StoredAs::in_single; }
+  [[nodiscard]] bool is_complex() const { return stored_ == StoredAs::complex; }
 
   /// Runs one sweep. Asynchronous; may be captured. Two sets of slots alternate: each run resets the other one, which
   /// saves a launch; but for a run that waits for nothing.
@@ -111,6 +116,8 @@ class PackedTriangle {
     ProductArguments product;
   };
   void solve(const Task& task, cudaStream_t stream);
+  /// Doubles of a slot and of a value.
+  [[nodiscard]] int parts() const { return is_complex() ? 2 : 1; }
   void find_stretches();
   void arm(cudaStream_t stream);
   [[nodiscard]] bool is_one_launch() const;
@@ -126,12 +133,12 @@ class PackedTriangle {
   std::vector<Stretch> stretches_;
   bool overlaps_ = false;            ///< a launch may start before the one before it ends
   cuda::DeviceArray<Index> column_;  ///< position of the operand; rows() where the row has ended (slot always 0)
-  bool single_ = false;
+  StoredAs stored_ = StoredAs::in_double;
   cuda::DeviceArray<double> value_;  ///< this or the next one
   cuda::DeviceArray<float> single_value_;
   cuda::DeviceArray<Index> gate_;          ///< per position: see pack_kernel
   cuda::DeviceArray<Offset> source_;       ///< for GatherBatch: 0 where the row has ended, 1 for the sum of a part
-  cuda::DeviceArray<double> slots_;        ///< of the next run: rows() + 1
+  cuda::DeviceArray<double> slots_;        ///< of the next run: rows() + 1 numbers
   cuda::DeviceArray<int> counter_;         ///< by stretch
   cuda::DeviceArray<double> spare_slots_;  ///< of the last run
   cuda::DeviceArray<int> spare_counter_;

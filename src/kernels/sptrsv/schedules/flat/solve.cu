@@ -18,10 +18,11 @@ using cuda::TicketCounter;
 constexpr int kBlock = 128;
 constexpr int kWarps = kBlock / kWarpSize;
 
-__global__ void arm_kernel(Index rows, double* slots, int counters, int first, int* counter, int* spare_counter) {
-  const Index i = static_cast<Index>(cuda::element());
+__global__ void arm_kernel(std::int64_t slot_count, double* slots, int counters, int first, int* counter,
+                           int* spare_counter) {
+  const std::int64_t i = cuda::element();
   if (i < counters) counter[i] = spare_counter[i] = first;
-  if (i < rows) slots[i] = not_yet();
+  if (i < slot_count) slots[i] = not_yet();
 }
 
 /// Persistent warps: each takes the next task, fetches what does not depend on others, waits, publishes.
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kBlock) overlapping_kernel(const SolveParamete
   Index ticket = receive(tickets.request(lane));
   if (ticket >= p.end_task) return;
   int requested = tickets.request(lane);
-  run_first_task<Parts, Published, Product, Value>(p, ticket, lane, true);
+  run_first_task<Parts, Published<NumberOf<Value>>, Product, Value>(p, ticket, lane, true);
   ticket = receive(requested);
   while (ticket < p.end_task) {
     requested = tickets.request(lane);
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(kBlock) level_kernel(const SolveParameters p) 
   const Index t = p.first_task + static_cast<Index>(cuda::element() / kWarpSize);
   if (t < p.end_task) {
     const LaneTask<Parts, Product, Value> task(p, t, static_cast<int>(threadIdx.x) % kWarpSize);
-    task.finish(p, task.run(p, Settled<Overlaps>{Slots{p.slots}}));
+    task.finish(p, task.run(p, Settled<Overlaps, NumberOf<Value>>{{p.slots}}));
   }
   wait_for_last_launch();  // this launch must not end before the one that it overlaps with
 }
@@ -77,7 +78,8 @@ template <bool Product, class Value>
 __global__ void __launch_bounds__(kBlock) two_levels_kernel(const SolveParameters p) {
   const Index t = static_cast<Index>(cuda::element() / kWarpSize);
   if (t >= p.end_task) return;
-  run_first_task<false, Computed<Product>, Product, Value>(p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
+  run_first_task<false, Computed<Product, NumberOf<Value>>, Product, Value>(
+      p, t, static_cast<int>(threadIdx.x) % kWarpSize, false);
 }
 
 /// The same where there are rows in parts: those are the tasks from `first_sum` on, and wait for their parts. So a
@@ -94,9 +96,9 @@ __global__ void __launch_bounds__(kBlock)
   const Index t = static_cast<Index>(static_cast<unsigned>(ticket) - before) * kWarps + warp;
   if (t >= p.end_task) return;
   if (t < first_sum) {
-    run_first_task<true, Computed<Product>, Product, Value>(p, t, lane, true);
+    run_first_task<true, Computed<Product, NumberOf<Value>>, Product, Value>(p, t, lane, true);
   } else {
-    run_first_task<true, Published, Product, Value>(p, t, lane, true);
+    run_first_task<true, Published<NumberOf<Value>>, Product, Value>(p, t, lane, true);
   }
 }
 
@@ -119,13 +121,14 @@ void launch_level(const SolveParameters& parameters, bool overlaps, cudaStream_t
          blocks_for(parameters.end_task - parameters.first_task), overlaps, stream, parameters);
 }
 
-/// pick(parts, product, value): two constants, and a pointer to a value as it is stored. In single precision nothing
-/// ends a product: the halves of a factor need double.
+/// pick(parts, product, value): two constants, and a pointer to a value as it is stored. A product is ended with real
+/// values in double alone: the halves of a factor need these.
 template <class Pick>
-auto with_kinds(bool parts, bool product, bool single, const Pick& pick) {
+auto with_kinds(bool parts, bool product, StoredAs stored, const Pick& pick) {
   const double* const in_double = nullptr;
   const auto with_parts = [&](auto constant) {
-    if (single) return pick(constant, std::false_type{}, static_cast<const float*>(nullptr));
+    if (stored == StoredAs::in_single) return pick(constant, std::false_type{}, static_cast<const float*>(nullptr));
+    if (stored == StoredAs::complex) return pick(constant, std::false_type{}, static_cast<const Complex*>(nullptr));
     return product ? pick(constant, std::true_type{}, in_double) : pick(constant, std::false_type{}, in_double);
   };
   return parts ? with_parts(std::true_type{}) : with_parts(std::false_type{});
@@ -158,8 +161,9 @@ void PackedTriangle::find_stretches() {
 void PackedTriangle::arm(cudaStream_t stream) {
   const auto counters = static_cast<int>(counter_.size());
   const unsigned first = is_one_launch() ? first_number : 0;  // the counters of others are reset by each solve
-  arm_kernel<<<cuda::element_blocks(std::max(tasks_.rows, counters)), cuda::kElementBlock, 0, stream>>>(
-      tasks_.rows, slots_.data(), counters, static_cast<int>(first), counter_.data(), spare_counter_.data());
+  const std::int64_t slots = std::int64_t{tasks_.rows} * parts();
+  arm_kernel<<<cuda::element_blocks(std::max<std::int64_t>(slots, counters)), cuda::kElementBlock, 0, stream>>>(
+      slots, slots_.data(), counters, static_cast<int>(first), counter_.data(), spare_counter_.data());
   cuda::check_launch("arm_kernel");
   taken_ = {first, first};
   solved_ = false;
@@ -171,7 +175,7 @@ SolveParameters PackedTriangle::parameters(const SolveArguments& arguments) cons
   result.task = tasks_.task.data();
   result.end_task = tasks_.tasks;
   result.column = column_.data();
-  result.value = single_ ? static_cast<const void*>(single_value_.data()) : value_.data();
+  result.value = is_single() ? static_cast<const void*>(single_value_.data()) : value_.data();
   result.gate = gate_.data();
   result.rows = tasks_.rows;
   result.gate_pause_ns = static_cast<unsigned>(tuning_.gate_pause_ns);
@@ -191,11 +195,11 @@ SolveParameters PackedTriangle::parameters(const Task& task, std::size_t stretch
 }
 
 void PackedTriangle::launch_stretches(const Task& task, cudaStream_t stream) {
-  const auto level = with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+  const auto level = with_kinds(has_parts_, task.product != nullptr, stored_, [](auto parts, auto product, auto value) {
     return &launch_level<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
   });
   const auto narrow =
-      with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+      with_kinds(has_parts_, task.product != nullptr, stored_, [](auto parts, auto product, auto value) {
         return &solve_kernel<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
       });
   bool after_wide = false;
@@ -216,7 +220,7 @@ bool PackedTriangle::is_one_launch() const {
 void PackedTriangle::launch_overlapping(const Task& task, cudaStream_t stream) {
   const int blocks = persistent_blocks(tasks_, tuning_, kBlock);
   const auto kernel =
-      with_kinds(has_parts_, task.product != nullptr, single_, [](auto parts, auto product, auto value) {
+      with_kinds(has_parts_, task.product != nullptr, stored_, [](auto parts, auto product, auto value) {
         return &overlapping_kernel<decltype(parts)::value, decltype(product)::value, Stored<decltype(value)>>;
       });
   launch(kernel, blocks, solved_, stream, parameters(task, 0), taken_[parity_]);
@@ -229,13 +233,13 @@ void PackedTriangle::launch_two_levels(const Task& task, cudaStream_t stream) {
   SolveParameters all = parameters(task, 0);
   all.end_task = tasks_.tasks;
   if (has_parts_) {
-    const auto kernel = with_kinds(true, product, single_, [](auto, auto of_product, auto value) {
+    const auto kernel = with_kinds(true, product, stored_, [](auto, auto of_product, auto value) {
       return &two_levels_parts_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
     });
     launch(kernel, blocks, solved_, stream, all, taken_[parity_], tasks_.level_begin.end()[-2]);
     taken_[parity_] += static_cast<unsigned>(blocks);
   } else {
-    const auto kernel = with_kinds(false, product, single_, [](auto, auto of_product, auto value) {
+    const auto kernel = with_kinds(false, product, stored_, [](auto, auto of_product, auto value) {
       return &two_levels_kernel<decltype(of_product)::value, Stored<decltype(value)>>;
     });
     launch(kernel, blocks, solved_ && overlaps_, stream, all);

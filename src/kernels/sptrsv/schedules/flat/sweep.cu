@@ -14,6 +14,11 @@ __global__ void compose(Index positions, const Index* index, const Index* order,
   if (p < positions) result[p] = order[p] < 0 ? -1 : index[order[p]];
 }
 
+StoredAs stored_as(const SweepInput& input) {
+  if (input.complex_numbers) return StoredAs::complex;
+  return input.precision == Precision::in_single ? StoredAs::in_single : StoredAs::in_double;
+}
+
 }  // namespace
 
 cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, cudaStream_t stream) {
@@ -27,11 +32,16 @@ cuda::DeviceArray<Index> by_position(const Index* index, const TaskList& tasks, 
 }
 
 FlatSweep::FlatSweep(const SweepInput& input, cudaStream_t stream)
-    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, input.precision, stream),
+    : packed_(input.pattern, input.triangle, *input.ranges, *input.levels, input.source_entry, stored_as(input),
+              stream),
       rhs_index_(by_position(input.rhs_index, packed_.tasks(), stream)),
       x_index_(by_position(input.x_index, packed_.tasks(), stream)) {}
 
 void FlatSweep::load_values(const double* source, const double* pivot, cudaStream_t stream) {
+  if (packed_.is_complex()) {
+    take_numbers(source, pivot, stream);
+    return;
+  }
   GatherBatch batch;
   if (packed_.is_single()) {
     packed_.round_values(source, stream);
@@ -53,6 +63,15 @@ void FlatSweep::gather_pivots(GatherBatch& batch, const double* pivot, cudaStrea
   const TaskList& tasks = packed_.tasks();
   if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
   batch.add(tasks.rows, pivot, tasks.order.data(), pivot_.data());
+}
+
+void FlatSweep::take_numbers(const double* source, const double* pivot, cudaStream_t stream) {
+  packed_.take_numbers({source, kDoublesOfRealBlock}, stream);
+  unit_pivots_ = pivot == nullptr;
+  if (unit_pivots_) return;
+  const TaskList& tasks = packed_.tasks();
+  if (pivot_.size() == 0) pivot_ = {2 * static_cast<std::size_t>(tasks.rows), stream};
+  gather_numbers(tasks.rows, {pivot}, tasks.order.data(), pivot_.data(), stream);
 }
 
 SolveArguments FlatSweep::arguments(const double* rhs, double* x, int* non_finite) const {
