@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "dag/levels.hpp"
 #include "kernels/factor/point_block/pattern.hpp"
 #include "kernels/factor/point_block/pivoting.hpp"
 #include "kernels/factor/shift.hpp"
@@ -58,27 +57,26 @@ class PointBlockFactorization : public Factorization::Impl {
     return result;
   }
 
-  void take_sizes(const kernels::point_block::Pattern& pattern) {
+  /// Of the factor's pattern.
+  void take_sizes(Index rows, Offset blocks) {
     const Index n = options_.block_size;
     info.block_size = n;
     info.diagonal_only = options_.diagonal_only;
-    info.rows = pattern.rows * n;
-    info.entries = static_cast<Offset>(pattern.columns.size()) * n * n;  // fits, see make_pattern()
-    info.lower_levels = count_levels(pattern.view(), Triangle::lower).levels;
-    info.upper_levels = count_levels(pattern.view(), Triangle::upper).levels;
+    info.rows = rows * n;
+    info.entries = blocks * n * n;  // fits, see make_pattern()
   }
 
   /// The factor by rows of the matrix; `values`: its blocks.
-  [[nodiscard]] CsrMatrix by_rows(const kernels::point_block::Pattern& pattern, const double* values) const {
+  [[nodiscard]] CsrMatrix by_rows(const CsrPattern& pattern, const double* values) const {
     const Index n = options_.block_size;
     CsrMatrix result;
     result.rows = result.cols = info.rows;
     result.col_indices.reserve(at(info.entries));
     result.values.reserve(at(info.entries));
     for (Index i = 0; i < info.rows; ++i) {
-      for (Offset e = pattern.row_offsets[at(i / n)]; e < pattern.row_offsets[at(i / n) + 1]; ++e) {
+      for (Offset e = pattern.row_offsets[i / n]; e < pattern.row_offsets[i / n + 1]; ++e) {
         for (Index c = 0; c < n; ++c) {
-          result.col_indices.push_back(pattern.columns[at(e)] * n + c);
+          result.col_indices.push_back(pattern.col_indices[e] * n + c);
           result.values.push_back(values[(at(e) * at(n) + at(c)) * at(n) + at(i % n)]);
         }
       }

@@ -14,9 +14,10 @@
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/cuda/factor.hpp"
 #include "solver/checks.hpp"
+#include "solver/cuda/block_sweeps.hpp"
 #include "solver/cuda/flag.hpp"
 #include "solver/cuda/input.hpp"
-#include "solver/cuda/point_block_rows.hpp"
+#include "solver/cuda/order.hpp"
 #include "solver/cuda/staging.hpp"
 #include "solver/point_block.hpp"
 #include "taskdag/ordering.hpp"
@@ -26,7 +27,7 @@ namespace taskdag::cuda {
 namespace {
 
 using kernels::point_block::DeviceFactor;
-using kernels::point_block::Pattern;
+using kernels::point_block::DeviceFactorPattern;
 
 /// A pattern in either space, on the host. Synchronises.
 class HostPattern {
@@ -47,18 +48,27 @@ class HostPattern {
   std::vector<Index> columns_;
 };
 
-Pattern analyse(const CsrPattern& blocks, MemorySpace space, const FactorOptions& options,
-                std::span<const Index> row_order, std::span<const Index> col_order, int threads, cudaStream_t s) {
-  for (const std::span<const Index> order : {row_order, col_order}) {
-    if (!order.empty()) static_cast<void>(invert_permutation(order));  // refuses what is none
+/// Fill is found on the host.
+DeviceFactorPattern analyse(const CsrPattern& blocks, MemorySpace space, const FactorOptions& options,
+                            std::span<const Index> row_order, std::span<const Index> col_order,
+                            const DeviceArray<Index>& device_row_order, const DeviceArray<Index>& device_col_order,
+                            int threads, cudaStream_t s) {
+  if (options.levels == 0) {
+    const CudaPatternInput input(blocks, space, s);
+    return kernels::point_block::find_pattern(input.pattern(), device_row_order.data(), device_col_order.data(),
+                                              options.kind, options.block_size, s);
   }
   const HostPattern pattern(blocks, space, s);
-  host::ThreadPool pool(options.levels > 0 ? threads : 1);
-  return kernels::point_block::make_pattern(pattern.view(), row_order, col_order, options, pool);
+  host::ThreadPool pool(threads);
+  return kernels::point_block::upload(
+      kernels::point_block::make_pattern(pattern.view(), row_order, col_order, options, pool), s);
 }
 
-DeviceArray<Index> upload_blocks(std::span<const Index> order, cudaStream_t s) {
-  return upload(std::vector<Index>(order.begin(), order.end()), s);
+/// Of one of two orders of blocks; empty where both are. @throws InvalidInput where it is no permutation
+DeviceArray<Index> upload_blocks(std::span<const Index> order, std::span<const Index> other, Index rows,
+                                 cudaStream_t s) {
+  if (order.empty() && other.empty()) return {};
+  return upload_order(order, at(rows), s);
 }
 
 /// The factored matrix' diagonal, and where its rows and columns are in the caller's vectors.
@@ -102,12 +112,12 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       : PointBlockFactorization(options),
         closing_(context.device()),
         device_(context.device()),
-        pattern_(analyse(blocks, space, options, row_order, col_order, context.state()->host_threads, s)),
-        row_order_(upload_blocks(row_order, s)),
-        col_order_(upload_blocks(col_order, s)),
-        factor_(pattern_, options.block_size, s),
-        rows_(request_of(options, context), factor_.blocks(), pattern_.symmetric(), options.complex_blocks, row_order_,
-              col_order_, independent_blocks(options_), s),
+        row_order_(upload_blocks(row_order, col_order, blocks.rows, s)),
+        col_order_(upload_blocks(col_order, row_order, blocks.rows, s)),
+        factor_(analyse(blocks, space, options, row_order, col_order, row_order_, col_order_,
+                        context.state()->host_threads, s),
+                options.block_size, s),
+        sweeps_(make_sweeps(context, s)),
         flag_(s) {
     const Offset entries = blocks.rows == 0               ? 0
                            : space == MemorySpace::device ? fetch(blocks.row_offsets + blocks.rows, s)
@@ -116,9 +126,11 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
       input_ = {in_device_memory(blocks.row_offsets, at(blocks.rows) + 1, space, s),
                 in_device_memory(blocks.col_indices, at(entries), space, s)};
     input_values_ = at(entries) * at(options.block_size) * at(options.block_size);
-    take_sizes(pattern_);
-    info.lower_schedule = rows_.sweeps().first.schedule;
-    info.upper_schedule = rows_.sweeps().second.schedule;
+    take_sizes(pattern().rows, pattern().blocks);
+    info.lower_levels = sweeps_->sweeps().first.features.levels;
+    info.upper_levels = sweeps_->sweeps().second.features.levels;
+    info.lower_schedule = sweeps_->sweeps().first.schedule;
+    info.upper_schedule = sweeps_->sweeps().second.schedule;
     count_bytes();
     synchronize(s);
   }
@@ -142,7 +154,7 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     do {
       report = factor_.factor(values, pivoting(strategy), s);
     } while (strategy.again(report.last_zero >= 0));
-    rows_.load(factor_.blocks(), s);
+    sweeps_->load(factor_.blocks(), s);
     FactorStatus status;
     status.shift_amount = strategy.amount();
     status.shifts = report.shifted + strategy.shifts();
@@ -166,9 +178,9 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     const cudaStream_t s = native(stream);
     StreamOrder::Call call(order_, s);
     const bool transposed = operation == Apply::transposed;
-    if (transposed && !rows_.transposes()) {
+    if (transposed && !sweeps_->transposes()) {
       cuda::refuse_capture(s, "the first transposed application");
-      rows_.prepare_transposed(factor_.blocks(), s);
+      sweeps_->prepare_transposed(factor_.blocks(), s);
       count_bytes();
     }
     for (Index k = 0; k < count; ++k) {
@@ -185,9 +197,14 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     StreamOrder::Call call(order_, s);
     // What factor() was given in host memory it has copied.
     if (values != nullptr && space == MemorySpace::host) values = host_values_.data();
-    const GrowthArguments arguments{
-        info.rows,        options_.block_size,       options_.complex_blocks, values,
-        factor_.source(), factor_.blocks().diagonal, row_order_.data(),       col_order_.data()};
+    const GrowthArguments arguments{info.rows,
+                                    options_.block_size,
+                                    options_.complex_blocks,
+                                    values,
+                                    pattern().source.data(),
+                                    pattern().diagonal.data(),
+                                    row_order_.data(),
+                                    col_order_.data()};
     ScratchArray<double> b(at(info.rows), s);
     ScratchArray<double> x(at(info.rows), s);
     point_block_weights_kernel<<<element_blocks(info.rows), kElementBlock, 0, s>>>(arguments, b.data());
@@ -216,15 +233,27 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     const DeviceGuard guard(device_);
     check(cudaDeviceSynchronize(), "waiting for the device");
     const UniqueStream own;
-    return by_rows(pattern_, fetch_array(factor_.blocks().values, at(info.entries), own.get()).data());
+    const cudaStream_t s = own.get();
+    const std::vector<Offset> offsets = fetch_array(pattern().offsets.data(), at(pattern().rows) + 1, s);
+    const std::vector<Index> columns = fetch_array(pattern().columns.data(), at(pattern().blocks), s);
+    return by_rows({pattern().rows, pattern().rows, offsets.data(), columns.data()},
+                   fetch_array(factor_.blocks().values, at(info.entries), s).data());
   }
 
  private:
+  [[nodiscard]] const DeviceFactorPattern& pattern() const { return factor_.pattern(); }
+
   /// The matrix' pattern, where the shift has to look at it.
   struct Input {
     DeviceArray<Offset> offsets;
     DeviceArray<Index> columns;
   };
+  [[nodiscard]] std::unique_ptr<BlockSweeps> make_sweeps(const Context& context, cudaStream_t s) const {
+    const BlockSweepsInput input{
+        request_of(options_, context), pattern().symmetric(), options_.complex_blocks, row_order_, col_order_,
+        independent_blocks(options_)};
+    return is_numbers() ? make_complex_sweeps(input, factor_.blocks(), s) : make_row_sweeps(input, factor_.blocks(), s);
+  }
   template <class T>
   static DeviceArray<T> in_device_memory(const T* from, std::size_t count, MemorySpace space, cudaStream_t s) {
     DeviceArray<T> copy(count, s);
@@ -233,32 +262,31 @@ class CudaPointBlockFactorization final : public PointBlockFactorization {
     return copy;
   }
   [[nodiscard]] double dominance(const double* values, cudaStream_t s) const {
-    return kernels::point_block::dominance_of_numbers(pattern_.rows, input_.offsets.data(), input_.columns.data(),
+    return kernels::point_block::dominance_of_numbers(pattern().rows, input_.offsets.data(), input_.columns.data(),
                                                       values, s);
   }
   [[nodiscard]] double pivot_magnitude(Index row, cudaStream_t s) const {
-    const std::vector<double> inverse =
-        fetch_array(factor_.blocks().values + std::size_t{4} * at(pattern_.diagonal[at(row)]), 4, s);
+    const Offset diagonal = fetch(pattern().diagonal.data() + row, s);
+    const std::vector<double> inverse = fetch_array(factor_.blocks().values + std::size_t{4} * at(diagonal), 4, s);
     return kernels::point_block::magnitude_of_inverse(inverse.data());
   }
   void run(bool transposed, const double* b, double* x, cudaStream_t s) {
-    rows_.apply(factor_.blocks(), transposed, b, x, flag_.data(), s);
+    sweeps_->apply(factor_.blocks(), transposed, b, x, flag_.data(), s);
   }
   void count_bytes() {
     info.numeric_bytes = host_values_.bytes();
-    info.bytes = factor_.bytes() + rows_.bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes() +
+    info.bytes = factor_.bytes() + sweeps_->bytes() + row_order_.bytes() + col_order_.bytes() + host_values_.bytes() +
                  input_.offsets.bytes() + input_.columns.bytes();
   }
 
   Closing closing_;
   int device_;
-  Pattern pattern_;
   std::size_t input_values_ = 0;
   Input input_;
   DeviceArray<Index> row_order_;  ///< of blocks; empty: natural
   DeviceArray<Index> col_order_;
   DeviceFactor factor_;
-  PointBlockRows rows_;
+  std::unique_ptr<BlockSweeps> sweeps_;
   DeviceArray<double> host_values_;
   CudaFlag flag_;
   CudaStaging staging_;

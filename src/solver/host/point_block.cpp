@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "context/state.hpp"
+#include "dag/levels.hpp"
 #include "kernels/factor/growth.hpp"
 #include "kernels/factor/point_block/host.hpp"
 #include "solver/checks.hpp"
@@ -30,9 +31,12 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
         row_order_(row_order.begin(), row_order.end()),
         col_order_(col_order.begin(), col_order.end()),
         factor_(kernels::point_block::make_pattern(blocks, row_order, col_order, options, *state_->pool),
-                options.block_size, *state_->pool) {
+                options.block_size, is_numbers(), *state_->pool) {
     if (needs_dominance()) dominance_ = std::make_unique<Dominance>(blocks, true);
-    take_sizes(factor_.pattern());
+    const kernels::point_block::Pattern& pattern = factor_.pattern();
+    take_sizes(pattern.rows, static_cast<Offset>(pattern.columns.size()));
+    info.lower_levels = count_levels(pattern.view(), Triangle::lower).levels;
+    info.upper_levels = count_levels(pattern.view(), Triangle::upper).levels;
     info.lower_threads = factor_.lower_threads();
     info.upper_threads = factor_.upper_threads();
     count_bytes();
@@ -95,7 +99,9 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
   }
   SolveOutcome outcome(Stream) override { return outcome(); }
 
-  [[nodiscard]] CsrMatrix copy_factor() const override { return by_rows(factor_.pattern(), factor_.values().data()); }
+  [[nodiscard]] CsrMatrix copy_factor() const override {
+    return by_rows(factor_.pattern().view(), factor_.values().data());
+  }
 
  private:
   static BlockOrder order_of(const std::vector<Index>& order) { return {order.empty() ? nullptr : order.data()}; }

@@ -41,6 +41,10 @@ Pattern mirrored(const MappedPattern& upper) {
 
 }  // namespace
 
+Offset checked_elements(std::int64_t blocks, int n) {
+  return checked_offset(blocks * n * n, "a factor by point blocks");
+}
+
 Pattern make_pattern(const CsrPattern& blocks, std::span<const Index> row_order, std::span<const Index> col_order,
                      const FactorOptions& options, host::ThreadPool& pool) {
   MappedPattern matrix = permute_pattern(blocks, row_order, col_order);
@@ -56,7 +60,7 @@ Pattern make_pattern(const CsrPattern& blocks, std::span<const Index> row_order,
                 : fill_pattern(matrix, options.levels, nullptr, pool);
   }
   const std::int64_t count = static_cast<std::int64_t>(matrix.col_indices.size()) * (ic ? 2 : 1);
-  static_cast<void>(checked_offset(count * options.block_size * options.block_size, "a factor by point blocks"));
+  static_cast<void>(checked_elements(count, options.block_size));
   if (ic) return mirrored(matrix);
   Pattern pattern;
   pattern.rows = matrix.rows;

@@ -28,6 +28,9 @@ struct Pattern {
   }
 };
 
+/// @returns the elements of so many blocks of n rows. @throws InvalidInput where 32-bit offsets cannot address them
+Offset checked_elements(std::int64_t blocks, int n);
+
 /// Of B(i, j) = A(row_order[i], col_order[j]), empty: natural. ic: of B's upper triangle, mirrored.
 /// @throws InvalidInput "block row R has no diagonal entry" (of `blocks`); where the factor has more values than 32-bit
 ///         offsets can address

@@ -1,11 +1,16 @@
 #include <algorithm>
-#include <vector>
+#include <bit>
+#include <utility>
 
+#include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/check.hpp"
+#include "backends/cuda/seam.cuh"
+#include "backends/cuda/sort.hpp"
 #include "base/index.hpp"
-#include "dag/levels.hpp"
+#include "csr/gather.hpp"
 #include "kernels/factor/point_block/cuda/factor.hpp"
 #include "kernels/factor/point_block/cuda/launches.hpp"
+#include "kernels/sptrsv/analysis/levels.hpp"
 
 namespace taskdag::kernels::point_block {
 
@@ -19,48 +24,60 @@ constexpr int kMostAhead = 4;
 
 /// Most blocks of a row, and of one right of its diagonal.
 struct Longest {
-  std::int64_t row = 0;
-  std::int64_t right = 0;
+  Offset row;
+  Offset right;
 };
-Longest longest_rows(const std::vector<RowEntries>& rows) {
-  Longest longest;
-  for (const RowEntries& row : rows) {
-    longest.row = std::max<std::int64_t>(longest.row, row.end - row.first);
-    longest.right = std::max<std::int64_t>(longest.right, row.end - row.diagonal - 1);
-  }
-  return longest;
-}
 
-std::vector<RowEntries> in_order(const Pattern& pattern) {
-  std::vector<RowEntries> rows;
-  rows.reserve(at(pattern.rows));
-  const Schedule schedule(Triangle::lower, compute_levels(pattern.view(), Triangle::lower));
-  for (const Index i : schedule.order()) {
-    rows.push_back({i, pattern.row_offsets[at(i)], pattern.diagonal[at(i)], pattern.row_offsets[at(i) + 1]});
+/// Row order[p] becomes entry p of `rows`.
+__global__ void entries_in_order(Index count, const Index* order, const Offset* offsets, const Offset* diagonal,
+                                 RowEntries* rows, Longest* longest) {
+  const auto p = static_cast<Index>(cuda::element());
+  RowEntries row{};
+  if (p < count) {
+    const Index i = order[p];
+    row = {i, offsets[i], diagonal[i], offsets[i + 1]};
+    rows[p] = row;
   }
-  return rows;
+  const bool has_row = p < count;
+  const int whole = __reduce_max_sync(cuda::kFullWarp, has_row ? row.end - row.first : 0);
+  const int right = __reduce_max_sync(cuda::kFullWarp, has_row ? row.end - row.diagonal - 1 : 0);
+  if (threadIdx.x % cuda::kWarpSize != 0) return;
+  atomicMax(&longest->row, whole);
+  atomicMax(&longest->right, right);
 }
 
 }  // namespace
 
-DeviceFactor::DeviceFactor(const Pattern& pattern, int block_size, cudaStream_t stream)
-    : rows_(pattern.rows),
-      blocks_(static_cast<Offset>(pattern.columns.size())),
+DeviceFactor::DeviceFactor(DeviceFactorPattern pattern, int block_size, cudaStream_t stream)
+    : pattern_(std::move(pattern)),
       block_size_(block_size),
-      offsets_(cuda::upload(pattern.row_offsets, stream)),
-      columns_(cuda::upload(pattern.columns, stream)),
-      diagonal_(cuda::upload(pattern.diagonal, stream)),
-      source_(cuda::upload(pattern.source, stream)),
-      mirror_(cuda::upload(pattern.mirror, stream)),
-      values_(pattern.columns.size() * at(block_size) * at(block_size), stream),
-      done_(at(pattern.rows) + 1, stream),
+      values_(at(pattern_.blocks) * at(block_size) * at(block_size), stream),
+      order_(at(pattern_.rows), stream),
+      done_(at(pattern_.rows) + 1, stream),
       report_(1, stream) {
-  const std::vector<RowEntries> rows = in_order(pattern);
-  order_ = cuda::upload(rows, stream);
-  const Longest longest = longest_rows(rows);
-  const int block = block_size * block_size;
-  staged_ = static_cast<int>(std::min<std::int64_t>(longest.row * block, kMostStaged));
-  const std::int64_t before = pattern.symmetric() ? 2 : 1;
+  if (pattern_.rows > 0) put_in_order(stream);
+}
+
+void DeviceFactor::put_in_order(cudaStream_t stream) {
+  const Index rows = pattern_.rows;
+  const DevicePattern view = pattern_.view();
+  const TriangleRanges lower = find_triangle(view, Triangle::lower, stream);
+  const RowLevels levels = compute_levels(view, lower, Triangle::lower, stream);
+  const cuda::ScratchArray<Index> natural(at(rows), stream);
+  const cuda::ScratchArray<Index> order(at(rows), stream);
+  const cuda::ScratchArray<Index> sorted(at(rows), stream);
+  number(rows, natural.data(), stream);
+  cuda::sort_pairs(levels.level.data(), sorted.data(), natural.data(), order.data(), rows,
+                   static_cast<int>(std::bit_width(static_cast<unsigned>(levels.levels))), stream);
+  const cuda::ScratchArray<Longest> most(1, stream);
+  cuda::check(cudaMemsetAsync(most.data(), 0, sizeof(Longest), stream), "clearing the longest row");
+  entries_in_order<<<cuda::element_blocks(rows), cuda::kElementBlock, 0, stream>>>(
+      rows, order.data(), pattern_.offsets.data(), pattern_.diagonal.data(), order_.data(), most.data());
+  cuda::check_launch("entries_in_order");
+  const Longest longest = cuda::fetch(most.data(), stream);
+  const int block = block_size_ * block_size_;
+  staged_ = static_cast<int>(std::min<std::int64_t>(std::int64_t{longest.row} * block, kMostStaged));
+  const std::int64_t before = pattern_.symmetric() ? 2 : 1;
   const std::int64_t wanted = std::min<std::int64_t>((before + longest.right) * block, kMostFetched / block * block);
   fetched_ = wanted >= before * block ? static_cast<int>(wanted) : 0;
   ahead_ = std::clamp(2 * kMostFetched / std::max(fetched_, 1), 1, kMostAhead);
@@ -70,16 +87,16 @@ FactorReport DeviceFactor::factor(const double* values, const Pivoting& pivoting
   const FactorReport nothing;
   cuda::copy_to_device(report_.data(), &nothing, 1, stream);
   cuda::check(cudaMemsetAsync(done_.data(), 0, done_.size() * sizeof(int), stream), "clearing flags");
-  launch_factor({rows_, block_size_, staged_, fetched_, ahead_, offsets_.data(), columns_.data(), diagonal_.data(),
-                 source_.data(), mirror_.data(), order_.data(), values, values_.data(), done_.data(),
-                 done_.data() + rows_, report_.data(), pivoting},
-                stream);
+  launch_factor(
+      {pattern_.rows, block_size_, staged_, fetched_, ahead_, pattern_.offsets.data(), pattern_.columns.data(),
+       pattern_.diagonal.data(), pattern_.source.data(), pattern_.mirror.data(), order_.data(), values, values_.data(),
+       done_.data(), done_.data() + pattern_.rows, report_.data(), pivoting},
+      stream);
   return cuda::fetch(report_.data(), stream);
 }
 
 std::int64_t DeviceFactor::bytes() const {
-  return offsets_.bytes() + columns_.bytes() + diagonal_.bytes() + source_.bytes() + mirror_.bytes() + order_.bytes() +
-         values_.bytes() + done_.bytes() + report_.bytes();
+  return pattern_.bytes() + order_.bytes() + values_.bytes() + done_.bytes() + report_.bytes();
 }
 
 }  // namespace taskdag::kernels::point_block

@@ -15,8 +15,8 @@
 
 #include "backends/cuda/memory.hpp"
 #include "kernels/factor/cuda/numeric.hpp"
+#include "kernels/factor/point_block/cuda/pattern.hpp"
 #include "kernels/factor/point_block/cuda/rows.hpp"
-#include "kernels/factor/point_block/pattern.hpp"
 #include "kernels/factor/point_block/pivoting.hpp"
 
 namespace taskdag::kernels::point_block {
@@ -32,32 +32,29 @@ struct alignas(16) RowEntries {
 class DeviceFactor {
  public:
   /// block_size: 2 to kLargestBlock. Synchronises `stream`.
-  DeviceFactor(const Pattern& pattern, int block_size, cudaStream_t stream);
+  DeviceFactor(DeviceFactorPattern pattern, int block_size, cudaStream_t stream);
 
   /// One attempt. values: the matrix', in device memory. Synchronises.
   FactorReport factor(const double* values, const Pivoting& pivoting, cudaStream_t stream);
 
   [[nodiscard]] FactorBlocks blocks() const {
-    return {rows_, blocks_, block_size_, offsets_.data(), columns_.data(), diagonal_.data(), values_.data()};
+    return {pattern_.rows,           pattern_.blocks,          block_size_,   pattern_.offsets.data(),
+            pattern_.columns.data(), pattern_.diagonal.data(), values_.data()};
   }
-  [[nodiscard]] const Offset* source() const { return source_.data(); }
+  [[nodiscard]] const DeviceFactorPattern& pattern() const { return pattern_; }
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  Index rows_;  ///< of blocks
-  Offset blocks_;
+  void put_in_order(cudaStream_t stream);
+
+  DeviceFactorPattern pattern_;
   int block_size_;
-  int staged_;   ///< elements of a row at work that a warp has room for in shared memory
-  int fetched_;  ///< elements of a finished row that it has room for there
-  int ahead_;    ///< finished rows of which it has those
-  cuda::DeviceArray<Offset> offsets_;
-  cuda::DeviceArray<Index> columns_;
-  cuda::DeviceArray<Offset> diagonal_;
-  cuda::DeviceArray<Offset> source_;
-  cuda::DeviceArray<Offset> mirror_;
-  cuda::DeviceArray<RowEntries> order_;
+  int staged_ = 0;   ///< elements of a row at work that a warp has room for in shared memory
+  int fetched_ = 0;  ///< elements of a finished row that it has room for there
+  int ahead_ = 0;    ///< finished rows of which it has those
   cuda::DeviceArray<double> values_;
-  cuda::DeviceArray<int> done_;  ///< by row, 1: in memory; then the ticket counter
+  cuda::DeviceArray<RowEntries> order_;  ///< of rows, by levels
+  cuda::DeviceArray<int> done_;          ///< by row, 1: in memory; then the ticket counter
   cuda::DeviceArray<FactorReport> report_;
 };
 
