@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/shared_file.hpp"
 #include "scratch_file.hpp"
 #include "solver/choice/request.hpp"
-#include "solver/choice/shared_file.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag::test {

@@ -4,17 +4,15 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <system_error>
 
-#include "solver/choice/shared_file.hpp"
+#include "base/shared_file.hpp"
+#include "base/warning.hpp"
 #include "taskdag/error.hpp"
 
 namespace taskdag {
@@ -118,12 +116,7 @@ std::optional<std::string> find_tuned(const std::string& path, const TuneKey& ke
 }
 
 void warn_of_tune_file(const std::string& path, const std::string& what) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::string text = "TaskDAG: warning: the tune file " + path + " " + what + "\n";
-  const std::lock_guard lock(mutex);
-  constexpr std::size_t kMost = 100;
-  if (said.size() < kMost && said.insert(text).second) static_cast<void>(std::fputs(text.c_str(), stderr));
+  warn_once("the tune file " + path + " " + what);
 }
 
 void save_tuned(const std::string& path, const TuneKey& key, const std::string& choice, double microseconds) {

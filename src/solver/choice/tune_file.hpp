@@ -1,9 +1,9 @@
 /// \file
 /// Choices of schedules that outlive a run: a JSON file, by device and pattern.
 ///
-/// Several processes may use one file, and none of their choices is lost (shared_file.hpp). A damaged file is an empty
-/// one, and a file that cannot be written stays as it is, with a warning: what the file is for is to save time, so it
-/// ends no set-up. Only a file of another kind, or one that is not there where it has to be, is an error.
+/// Several processes may use one file, and none of their choices is lost (base/shared_file.hpp). A damaged file is an
+/// empty one, and a file that cannot be written stays as it is, with a warning: what the file is for is to save time,
+/// so it ends no set-up. Only a file of another kind, or one that is not there where it has to be, is an error.
 #pragma once
 
 #include <cstdint>

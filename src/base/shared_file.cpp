@@ -1,4 +1,4 @@
-#include "solver/choice/shared_file.hpp"
+#include "base/shared_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
