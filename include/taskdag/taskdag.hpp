@@ -6,6 +6,7 @@
 #include "taskdag/aggregation.hpp"
 #include "taskdag/block_jacobi.hpp"
 #include "taskdag/block_ordering.hpp"
+#include "taskdag/calibration.hpp"
 #include "taskdag/complex.hpp"
 #include "taskdag/context.hpp"
 #include "taskdag/csr.hpp"

@@ -1,4 +1,5 @@
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "backends/cuda/generation.hpp"
 #include "context/device.hpp"
 
@@ -21,5 +22,7 @@ std::string device_name(int device) { return name_of_device(device); }
 
 std::string device_uuid(int device) { return uuid_of_device(device); }
 double device_free_memory(int device) { return free_memory_of_device(device); }
+Calibration calibration(int device) { return calibration_of_device(device); }
+Calibration calibrate(int device, bool again) { return calibrate_device(device, again); }
 
 }  // namespace taskdag::cuda

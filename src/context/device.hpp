@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "taskdag/calibration.hpp"
 #include "taskdag/context.hpp"
 
 namespace taskdag::cuda {
@@ -17,5 +18,8 @@ std::string device_name(int device);
 std::string device_uuid(int device);
 /// @throws DeviceError
 double device_free_memory(int device);
+/// As taskdag::calibration() and taskdag::calibrate(), of a device by its number.
+Calibration calibration(int device);
+Calibration calibrate(int device, bool again);
 
 }  // namespace taskdag::cuda

@@ -14,5 +14,7 @@ int open_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
 std::string device_uuid(int) { refuse(); }
 double device_free_memory(int) { refuse(); }
+Calibration calibration(int) { refuse(); }
+Calibration calibrate(int, bool) { refuse(); }
 
 }  // namespace taskdag::cuda

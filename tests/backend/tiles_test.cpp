@@ -11,6 +11,7 @@
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "measure.hpp"
 #include "problems.hpp"
+#include "taskdag/calibration.hpp"
 #include "taskdag/error.hpp"
 #include "taskdag/generators.hpp"
 
@@ -66,7 +67,7 @@ TEST(TilingTest, TilesWaitForEarlierOnesOnlyWhateverTheirShape) {
     const Lines lines = lines_of(grid);
     for (const TileShape& shape : shapes()) {
       SCOPED_TRACE(grid.name + ", " + std::to_string(shape.lines) + " x " + std::to_string(shape.planes));
-      const Tiling tiling = make_tiling(lines, shape, 1, 132);
+      const Tiling tiling = make_tiling(lines, shape, 1, 132, {});
       for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
         const auto tile = tiles_of(lines, tiling, triangle, tiling.number.data());
         std::vector<Index> rows_of(at(tiling.tiles), 0);
@@ -89,11 +90,22 @@ TEST(TilingTest, TilesWaitForEarlierOnesOnlyWhateverTheirShape) {
 TEST(TilingTest, GridsOfAnySizeHaveTilesThatSuit) {
   for (const Index edge : {30, 100, 400}) {
     const Lines lines = lines_of({"7-point", {.stencil = Stencil::seven_point, .nx = edge, .ny = edge, .nz = edge}, 0});
-    const Tiling tiling = choose_tiling(lines, 132);
+    const Tiling tiling = choose_tiling(lines, 132, {});
     EXPECT_GT(tiling.tiles, 0) << edge;
     EXPECT_GT(tiling.microseconds, 0.0);
     EXPECT_GT(tiling.bytes, 8.0 * edge * edge * edge);
   }
+}
+
+TEST(TilingTest, TimesGoByTheDevicesRates) {
+  const Lines lines = lines_of({"7-point", {.stencil = Stencil::seven_point, .nx = 60, .ny = 60, .nz = 60}, 0});
+  const auto takes = [&](const DeviceRates& rates) { return make_tiling(lines, {8, 4}, 1, 132, rates).microseconds; };
+  const double usual = takes({});
+  EXPECT_EQ(takes({.byte = 2.0}), usual) << "tiles are steps and hops";
+  EXPECT_NEAR(takes({.launch = 2.0}), usual + 6.0, 1e-9);
+  EXPECT_GT(takes({.hop = 2.0}), usual);
+  EXPECT_GT(takes({.step = 2.0}), usual);
+  EXPECT_NEAR(takes({.launch = 2.0, .hop = 2.0, .step = 2.0}), 2.0 * usual, 1e-6 * usual);
 }
 
 Distances distances_of(const std::vector<Index>& all) {

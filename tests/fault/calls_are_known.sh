@@ -10,8 +10,8 @@ folder=$1
 shift
 known=("$@"
   # They ask, and change nothing.
-  cudaDeviceGetAttribute cudaEventElapsedTime cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount cudaGetDeviceProperties
-  cudaGetErrorName cudaGetErrorString cudaGraphGetNodes cudaGraphKernelNodeGetParams cudaMemGetInfo cudaMemPoolGetAttribute
+  cudaDeviceGetAttribute cudaDriverGetVersion cudaEventElapsedTime cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount
+  cudaGetDeviceProperties cudaGetErrorName cudaGetErrorString cudaGraphGetNodes cudaGraphKernelNodeGetParams cudaMemGetInfo cudaMemPoolGetAttribute
   cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
   cudaOccupancyMaxActiveClusters cudaStreamGetCaptureInfo cudaStreamGetId cudaStreamIsCapturing
   # They name a device, a mode or a limit.

@@ -127,16 +127,16 @@ using kernels::ExpectedSchedule;
 
 /// Whether cells of so many microseconds are taken where nothing but flat stands beside them.
 bool cells_are_taken(const kernels::TriangleFeatures& features, double microseconds) {
-  const ExpectedSchedule flat{SolveSchedule::flat, kernels::flat::microseconds(features)};
+  const ExpectedSchedule flat{SolveSchedule::flat, kernels::flat::microseconds(features, {})};
   return is_better(kernels::expected_of_cells(microseconds), flat);
 }
 
 bool supernodes_pay(const ExpectedSchedule& usual, const ExpectedSchedule& left) {
-  return is_better(kernels::expected_of_supernodes(left), usual);
+  return is_better(kernels::expected_of_supernodes(left, {}), usual);
 }
 
 bool joining_pays(const ExpectedSchedule& usual, const ExpectedSchedule& left) {
-  return is_better(kernels::expected_of_joined(left), usual);
+  return is_better(kernels::expected_of_joined(left, {}), usual);
 }
 
 TEST(Expectation, TheFirstOneIsTaken) { EXPECT_TRUE(kernels::is_better({1e9}, {})); }
@@ -148,7 +148,7 @@ TEST(Expectation, CellsAreTakenWhereTheyPromiseAGain) {
   features.levels = 2000;
   features.longest_row = 2;
   EXPECT_TRUE(cells_are_taken(features, 200.0)) << "many levels";
-  const double flat = kernels::flat::microseconds(features);
+  const double flat = kernels::flat::microseconds(features, {});
   EXPECT_TRUE(cells_are_taken(features, 0.89 * flat));
   EXPECT_FALSE(cells_are_taken(features, 0.91 * flat)) << "an estimate that errs";
   features.levels = 7;
@@ -165,9 +165,9 @@ TEST(Expectation, BlocksSaveWhereLevelsAreMany) {
   features.rows = 1000000;
   features.entries = 2000000;
   features.levels = 200;
-  const double few = kernels::supersteps::blocks_microseconds(features, 4);
-  EXPECT_LT(few, kernels::flat::microseconds(features));
-  EXPECT_GT(kernels::supersteps::blocks_microseconds(features, 400), kernels::flat::microseconds(features));
+  const double few = kernels::supersteps::blocks_microseconds(features, 4, {});
+  EXPECT_LT(few, kernels::flat::microseconds(features, {}));
+  EXPECT_GT(kernels::supersteps::blocks_microseconds(features, 400, {}), kernels::flat::microseconds(features, {}));
 }
 
 TEST(Expectation, SupernodesHaveToSaveMoreThanTheirPassCosts) {

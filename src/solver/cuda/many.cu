@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cuda/device_rates.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/many/cost.hpp"
 #include "solver/cuda/many.hpp"
@@ -125,12 +126,14 @@ void ManySingle::solve(const CudaColumns& columns, int* non_finite, cudaStream_t
 }
 
 bool many_pays(const ChosenSweep& sweep, Index count) {
-  return count > 1 && many::microseconds(sweep.features, count) < count * sweep.at_least;
+  return count > 1 && many::microseconds(sweep.features, count, device_rates()) < count * sweep.at_least;
 }
 
 bool many_pays(const ChosenSweep& first, const ChosenSweep& second, Index count) {
   if (count == 1) return false;
-  const double together = many::microseconds(first.features, count) + many::microseconds(second.features, count);
+  const DeviceRates rates = device_rates();
+  const double together =
+      many::microseconds(first.features, count, rates) + many::microseconds(second.features, count, rates);
   return together < count * (first.at_least + second.at_least);
 }
 

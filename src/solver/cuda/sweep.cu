@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "backends/cuda/algorithm.cuh"
+#include "backends/cuda/device_rates.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/reduce.hpp"
 #include "kernels/sptrsv/analysis/measure.hpp"
@@ -97,7 +98,8 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
   as_asked.run = request.run;
   as_asked.study = request.study.get();
   sweep = row.make(as_asked, selection, choice.variant);
-  at_least = row.at_least != nullptr ? row.at_least(selection) : kernels::flat::least_microseconds(features);
+  at_least =
+      row.at_least != nullptr ? row.at_least(selection) : kernels::flat::least_microseconds(features, device_rates());
 }
 
 bool ChosenSweep::rewrites_rows() const { return sweep && kernels::row_of(schedule).rewrites_rows; }

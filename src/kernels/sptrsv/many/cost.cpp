@@ -6,7 +6,7 @@
 
 namespace taskdag::kernels::many {
 
-double microseconds(const TriangleFeatures& features, Index count) {
+double microseconds(const TriangleFeatures& features, Index count, const DeviceRates& rates) {
   constexpr double kLaunches = 14.0;
   constexpr double kHop = 1.0;
   constexpr double kHopByEntries = 0.012;
@@ -18,7 +18,8 @@ double microseconds(const TriangleFeatures& features, Index count) {
   const int stride = stride_of(count);
   const double hop =
       kHop + std::min(features.entries_per_row(), kMostEntries) * (kHopByEntries + kHopByEntriesAndStride * stride);
-  return kLaunches + features.levels * hop + features.rows * (kRow + kRowByStride * stride + kTransposed * count);
+  const double a_row = rates.hop * kRow + rates.byte * kRowByStride * stride + rates.byte * kTransposed * count;
+  return rates.launch * kLaunches + rates.hop * features.levels * hop + features.rows * a_row;
 }
 
 }  // namespace taskdag::kernels::many

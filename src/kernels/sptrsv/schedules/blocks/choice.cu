@@ -1,4 +1,5 @@
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/blocks/choice.hpp"
 #include "kernels/sptrsv/schedules/blocks/cost.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
@@ -11,7 +12,8 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /
 
 std::optional<Expectation> expect(Selection& selection) {
   if (selection.input.blocks == nullptr || selection.input.blocks->colours() == 0) return {};
-  return Expectation{supersteps::blocks_microseconds(selection.features, selection.input.blocks->colours())};
+  return Expectation{
+      supersteps::blocks_microseconds(selection.features, selection.input.blocks->colours(), cuda::device_rates())};
 }
 
 bool settles(const Selection& selection) {
@@ -21,7 +23,7 @@ bool settles(const Selection& selection) {
 
 double at_least(const Selection& selection) {
   constexpr double kOverFlat = 0.3;  // faster than row by row; how much is not looked at here
-  return kOverFlat * flat::least_microseconds(selection.features);
+  return kOverFlat * flat::least_microseconds(selection.features, cuda::device_rates());
 }
 
 std::vector<int> trials(const Selection& selection) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "taskdag/calibration.hpp"
 #include "taskdag/csr.hpp"
 #include "taskdag/solve_schedule.hpp"
 
@@ -34,17 +35,20 @@ inline constexpr double kShareOfFreeMemory = 0.25;
 /// Cells, by their estimate. Estimates err: they must promise a gain.
 inline Expectation expected_of_cells(double microseconds) { return {microseconds, 0.9}; }
 
-/// Microseconds of the pass over the right-hand side, before the sweep that remains.
-inline constexpr double kPass = 4.0;
+/// Microseconds of the pass over the right-hand side, before the sweep that remains: a launch.
+inline double pass_microseconds(const DeviceRates& rates) {
+  constexpr double kPass = 4.0;
+  return rates.launch * kPass;
+}
 
 /// Supernodes, by what is expected of the triangle that they leave.
-inline Expectation expected_of_supernodes(const ExpectedSchedule& remaining) {
-  return {remaining.microseconds + kPass};
+inline Expectation expected_of_supernodes(const ExpectedSchedule& remaining, const DeviceRates& rates) {
+  return {remaining.microseconds + pass_microseconds(rates)};
 }
 
 /// Joined levels, by the same. They cost at each load of values; and the estimate for flat is the coarser one.
-inline Expectation expected_of_joined(const ExpectedSchedule& remaining) {
-  return {remaining.microseconds + kPass, remaining.schedule == SolveSchedule::flat ? 0.85 : 0.9};
+inline Expectation expected_of_joined(const ExpectedSchedule& remaining, const DeviceRates& rates) {
+  return {remaining.microseconds + pass_microseconds(rates), remaining.schedule == SolveSchedule::flat ? 0.85 : 0.9};
 }
 
 }  // namespace taskdag::kernels

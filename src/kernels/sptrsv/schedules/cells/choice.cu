@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/choice.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
@@ -39,7 +40,7 @@ std::optional<Expectation> expect(Selection& selection) {
 double at_least(const Selection& selection) {
   constexpr double kOverFlat = 0.3;  // where the estimate has not been made
   const auto found = selection.kept<Estimate>(SolveSchedule::cells);
-  return found ? found->microseconds : kOverFlat * flat::least_microseconds(selection.features);
+  return found ? found->microseconds : kOverFlat * flat::least_microseconds(selection.features, cuda::device_rates());
 }
 
 std::vector<int> trials(const Selection& /*selection*/) {

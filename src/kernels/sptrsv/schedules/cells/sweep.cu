@@ -5,6 +5,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/cells/bands/sweep.hpp"
 #include "kernels/sptrsv/schedules/cells/cells.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
@@ -151,9 +152,9 @@ std::unique_ptr<Sweep> make_cells_sweep(const SweepInput& input, const CellsOpti
       throw InvalidInput("a tile has a line and a plane at least");
     const auto lines = cells::find_lines(input, stream);
     if (!lines) throw Unsupported("cells can be tiles only where rows are numbered by lines, as on a structured grid");
-    const int multiprocessors = cuda::device_limits().multiprocessors;
-    return make_sweep_of_cells(
-        input, cells::cut_of(*lines, cells::make_tiling(*lines, options.tile, options.ways, multiprocessors)), stream);
+    auto tiling = cells::make_tiling(*lines, options.tile, options.ways, cuda::device_limits().multiprocessors,
+                                     cuda::device_rates());
+    return make_sweep_of_cells(input, cells::cut_of(*lines, std::move(tiling)), stream);
   }
   if (options.cells > 0)
     return make_sweep_of_cells(input, cells::Cut{options.cells, {}, options.ways, nullptr}, stream);

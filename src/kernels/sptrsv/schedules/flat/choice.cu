@@ -1,3 +1,4 @@
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/flat/choice.hpp"
 #include "kernels/sptrsv/schedules/flat/cost.hpp"
 #include "kernels/sptrsv/schedules/flat/flat.hpp"
@@ -8,8 +9,10 @@ std::unique_ptr<Sweep> make(const SweepInput& input, Selection& selection, int /
   return std::make_unique<FlatSweep>(input, selection.stream);
 }
 
-std::optional<Expectation> expect(Selection& selection) { return Expectation{microseconds(selection.features)}; }
+std::optional<Expectation> expect(Selection& selection) {
+  return Expectation{microseconds(selection.features, cuda::device_rates())};
+}
 
-double at_least(const Selection& selection) { return least_microseconds(selection.features); }
+double at_least(const Selection& selection) { return least_microseconds(selection.features, cuda::device_rates()); }
 
 }  // namespace taskdag::kernels::flat

@@ -4,7 +4,7 @@
 
 namespace taskdag::kernels::flat {
 
-double microseconds(const TriangleFeatures& features) {
+double microseconds(const TriangleFeatures& features, const DeviceRates& rates) {
   constexpr double kLaunch = 9.0;
   constexpr double kHop = 0.275;
   constexpr double kHopByEntries = 0.1075;
@@ -13,16 +13,17 @@ double microseconds(const TriangleFeatures& features) {
   constexpr double kEntryOfLongRow = 1.2e-5;
   constexpr double kLongRow = 16.0;
   const double a_row = features.entries_per_row();
-  return kLaunch + features.levels * (kHop + kHopByEntries * std::min(a_row, kMostEntries)) +
-         features.entries * (a_row > kLongRow ? kEntryOfLongRow : kEntry);
+  return rates.launch * kLaunch + rates.hop * features.levels * (kHop + kHopByEntries * std::min(a_row, kMostEntries)) +
+         rates.byte * features.entries * (a_row > kLongRow ? kEntryOfLongRow : kEntry);
 }
 
-double least_microseconds(const TriangleFeatures& features) {
+double least_microseconds(const TriangleFeatures& features, const DeviceRates& rates) {
   constexpr double kLaunch = 4.0;
   constexpr double kHop = 0.4;
   constexpr double kRow = 1.25e-5;
   constexpr double kEntry = 3e-6;
-  return kLaunch + features.levels * kHop + features.rows * kRow + features.entries * kEntry;
+  return rates.launch * kLaunch + rates.hop * features.levels * kHop + rates.byte * features.rows * kRow +
+         rates.byte * features.entries * kEntry;
 }
 
 NumbersCost cost_of_numbers(const TriangleFeatures& features) {

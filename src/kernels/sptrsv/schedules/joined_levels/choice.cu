@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/catalogue/rewriting.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/joined_levels/choice.hpp"
@@ -52,7 +53,7 @@ std::optional<Expectation> expect(Selection& selection) {
   } catch (const Unsupported&) {  // too many terms
     return {};
   }
-  return expected_of_joined(*kept(selection)->selection.best);
+  return expected_of_joined(*kept(selection)->selection.best, cuda::device_rates());
 }
 
 double at_least(const Selection& selection) { return kept(selection)->microseconds(); }

@@ -1,3 +1,4 @@
+#include "backends/cuda/device_rates.hpp"
 #include "kernels/sptrsv/schedules/catalogue/rewriting.hpp"
 #include "kernels/sptrsv/schedules/supernodes/choice.hpp"
 #include "kernels/sptrsv/schedules/supernodes/supernodes.hpp"
@@ -34,7 +35,7 @@ std::optional<Expectation> expect(Selection& selection) {
   Supernodes found = find(selection.input, selection.stream);
   if (found.share < kLeastShare) return {};
   condense(selection, std::move(found));
-  return expected_of_supernodes(*kept(selection)->selection.best);
+  return expected_of_supernodes(*kept(selection)->selection.best, cuda::device_rates());
 }
 
 double at_least(const Selection& selection) { return kept(selection)->microseconds(); }

@@ -3,6 +3,8 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
+#include "base/rates/rates.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/bands.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 
@@ -80,15 +82,18 @@ void find_entries(const SweepInput& input, const Bands& bands, Offset* source, c
 }
 
 double microseconds_of(const Bands& bands) {
-  // Fitted on an H100.
+  // Fitted on an H100, whose launches, steps and hops take as long as an H200's.
   constexpr double kStart = 6.0;
   constexpr double kStep = 0.0302;
   constexpr double kHop = 0.92;
   constexpr double kRow = 16e-6;  // what its bytes take at half of the memory's speed
-  const double chain = kStep * (static_cast<double>(bands.columns) + bands.lines) + kHop * (bands.bands() - 1);
+  const DeviceRates rates = cuda::device_rates();
+  const double chain =
+      rates.step * kStep * (static_cast<double>(bands.columns) + bands.lines) + rates.hop * kHop * (bands.bands() - 1);
   const int at_once = cuda::device_limits().multiprocessors;
-  const double passes = (bands.bands() + at_once - 1) / at_once * kStep * bands.columns;
-  return kStart + std::max({chain, passes, kRow * bands.columns * bands.lines});
+  const double passes = (bands.bands() + at_once - 1) / at_once * rates.step * kStep * bands.columns;
+  const double bytes = rates::byte_beyond_h100(rates) * kRow * bands.columns * bands.lines;
+  return rates.launch * kStart + std::max({chain, passes, bytes});
 }
 
 double bytes_of(const Bands& bands) {

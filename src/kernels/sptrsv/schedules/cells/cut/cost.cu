@@ -7,6 +7,7 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "csr/row_lanes.cuh"
 #include "kernels/sptrsv/schedules/cells/cut/cost.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/hops.hpp"
@@ -21,12 +22,12 @@ using cuda::element_blocks;
 using cuda::kElementBlock;
 using cuda::ScratchArray;
 
-// Microseconds, fitted on an H200.
-constexpr double kStart = 14.5;
-constexpr double kStep = 0.0212;
-constexpr double kEntry = 0.0272;
-constexpr double kHop = 1.115;
-constexpr double kFetch = 0.0014;
+// Microseconds, fitted on an H200. What keeps fetchers is their instructions, not the memory's speed.
+constexpr double kStart = 14.5;    // a launch
+constexpr double kStep = 0.0212;   // steps inside a multiprocessor
+constexpr double kEntry = 0.0272;  // the same
+constexpr double kHop = 1.115;     // a hop between them
+constexpr double kFetch = 0.0014;  // as steps
 /// On rows that are numbered by planes, runs take up to a third longer than the model says.
 constexpr double kRunsTakeLonger = 1.2;
 /// Late levels are tried where there are more steps than this many times the levels.
@@ -118,10 +119,13 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
   const Index levels = input.levels->levels;
   if (rows == 0) return {{}, 0.0};
   const Runs partition = finest_runs(input);
+  const DeviceRates rates = cuda::device_rates();
   const int cells = partition.cells;
   const std::int64_t size = std::int64_t{levels} * cells;
   if (is_deep(levels, cells)) {
-    return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr}, levels * (kStep + kEntry), bytes_of(rows, 1.0, 0.0)},
+    return {{{candidate(cells, kCandidates - 1), {}, 1, nullptr},
+             rates.step * levels * (kStep + kEntry),
+             bytes_of(rows, 1.0, 0.0)},
             static_cast<double>(levels)};
   }
 
@@ -151,8 +155,8 @@ RunsEstimate estimate_runs(const SweepInput& input, const std::array<int, kCandi
 
     const double outside = static_cast<double>(found[2 * kCandidates]) - inside;
     const int count = candidate(cells, k);
-    const double time = kStart + steps * (kStep + kEntry * inside / rows) + hops[static_cast<std::size_t>(k)] * kHop +
-                        outside / count * kFetch;
+    const double time = rates.launch * kStart + rates.step * steps * (kStep + kEntry * inside / rows) +
+                        rates.hop * hops[static_cast<std::size_t>(k)] * kHop + rates.step * outside / count * kFetch;
     const auto all_steps = static_cast<double>(found[static_cast<std::size_t>(2 * kCandidates + 1 + k)]);
     if (k > 0 && time >= best.estimate.microseconds) continue;
     best = {{{count, {}, 1, nullptr}, time, bytes_of(all_steps, inside / rows, outside)}, steps};
@@ -206,7 +210,7 @@ Estimate estimate(const SweepInput& input, cudaStream_t stream) {
   if (bands && microseconds_of(*bands) < best.microseconds) return estimate_of(*bands);
   // In a single plane tiles would be runs of rows.
   if (lines && lines->planes() > 1) {
-    Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors);
+    Tiling tiling = choose_tiling(*lines, cuda::device_limits().multiprocessors, cuda::device_rates());
     const double other = std::min(best.microseconds, tiling.microseconds);
     if (auto pencils = estimate_any_pencils(input, *lines, other, stream)) return *std::move(pencils);
     if (tiling.tiles > 0 && tiling.microseconds < kRunsTakeLonger * best.microseconds) {

@@ -20,9 +20,9 @@ struct Estimate {
 /// Rows of runs are sorted by their usual levels, or by those counted from the end (late.hpp) where that is expected to
 /// be faster. The time of tiles is simulated (tiling.hpp); that of runs is
 /// T = kStart + steps · (kStep + kEntry · entries the compute warp multiplies per row) + hops · kHop + entries of a
-/// cell that are fetched · kFetch, where steps counts, level by level, those of the cell that has most of them: cells
-/// go through the levels side by side, and hops is the most that a chain of dependencies takes from cell to cell
-/// (hops.hpp). docs/notes/cells.md has the measurements behind the constants.
+/// cell that are fetched · kFetch, each by the device's rate, where steps counts, level by level, those of the cell
+/// that has most of them: cells go through the levels side by side, and hops is the most that a chain of dependencies
+/// takes from cell to cell (hops.hpp). docs/notes/cells.md has the measurements behind the constants.
 Estimate estimate(const SweepInput& input, cudaStream_t stream);
 
 }  // namespace taskdag::kernels::cells

@@ -3,7 +3,9 @@
 
 #include "backends/cuda/algorithm.cuh"
 #include "backends/cuda/device.hpp"
+#include "backends/cuda/device_rates.hpp"
 #include "base/index.hpp"
+#include "base/rates/rates.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/order.cuh"
 #include "kernels/sptrsv/schedules/cells/cut/pencils.hpp"
 
@@ -115,7 +117,7 @@ template void find_entries(const SweepInput&, const Pencils<TwentySevenPoints>&,
 template void find_entries(const SweepInput&, const Pencils<ThreeUnknowns>&, Offset*, cudaStream_t);
 
 double microseconds_of(const Pencils<SevenPoints>& pencils) {
-  // Fitted on an H100.
+  // Fitted on an H100, whose launches, steps and hops take as long as an H200's.
   constexpr double kStart = 11.0;
   constexpr double kStep = 0.065;
   constexpr double kSlab = 1.05;
@@ -123,15 +125,18 @@ double microseconds_of(const Pencils<SevenPoints>& pencils) {
       0.65;  // more for each pencil above half of the multiprocessors, in terms of that half
   constexpr double kBand = 4.0;
   constexpr double kRow = 29e-6;  // what its bytes take at two thirds of the memory's speed
+  const DeviceRates rates = cuda::device_rates();
   const double crowd = std::max(2.0 * pencils.count() / cuda::device_limits().multiprocessors - 1.0, 0.0);
-  const double chain = kStep * (pencils.columns + pencils.kLines) +
-                       (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) + kBand * (pencils.in_slab() - 1);
-  return std::max(kStart + chain, kRow * pencils.rows());
+  const double chain = rates.step * kStep * (pencils.columns + pencils.kLines) +
+                       rates.hop * (kSlab + kCrowdedSlab * crowd) * (pencils.slabs() - 1) +
+                       rates.hop * kBand * (pencils.in_slab() - 1);
+  return std::max(rates.launch * kStart + chain, rates::byte_beyond_h100(rates) * kRow * pencils.rows());
 }
 
 namespace {
 
-/// Microseconds: of the first step, of a level, of a slab more, of a band more, of a step of one pencil.
+/// Microseconds: of the launch, of a level's steps, of the hops to a slab more and to a band more, of the bytes of a
+/// step of one pencil.
 struct Costs {
   double start;
   double level;
@@ -143,17 +148,19 @@ struct Costs {
 /// Of 27 points a level is a column, two of a line and four of a plane.
 template <class Points>
 double of_27(const Pencils<Points>& pencils, const Costs& costs) {
+  const DeviceRates rates = cuda::device_rates();
   const double levels = pencils.columns + 2.0 * pencils.lines + 4.0 * pencils.planes;
   const Index bands = pencils.last_band(pencils.slabs() - 1) + 1;
-  const double chain = costs.level * levels + costs.slab * (pencils.slabs() - 1) + costs.band * (bands - 1);
+  const double chain = rates.step * costs.level * levels + rates.hop * costs.slab * (pencils.slabs() - 1) +
+                       rates.hop * costs.band * (bands - 1);
   const double steps = 1.0 * pencils.count() * (pencils.columns + Points::kBehind * Pencils<Points>::kPlaces);
-  return std::max(costs.start + chain, costs.pencil_step * steps);
+  return std::max(rates.launch * costs.start + chain, rates::byte_beyond_h100(rates) * costs.pencil_step * steps);
 }
 
 }  // namespace
 
 double microseconds_of(const Pencils<TwentySevenPoints>& pencils) {
-  // Fitted on an H100.
+  // Fitted on an H100, whose launches, steps and hops take as long as an H200's.
   constexpr double kStart = 8.0;
   constexpr double kLevel = 0.157;
   constexpr double kSlab = 0.3;
@@ -163,7 +170,7 @@ double microseconds_of(const Pencils<TwentySevenPoints>& pencils) {
 }
 
 double microseconds_of(const Pencils<ThreeUnknowns>& pencils) {
-  // Fitted on an H100.
+  // Fitted on an H100, whose launches, steps and hops take as long as an H200's.
   constexpr double kStart = 17.0;
   constexpr double kLevel = 0.24;
   constexpr double kSlab = 0.28;

@@ -10,15 +10,19 @@
 #include "base/index.hpp"
 #include "kernels/sptrsv/schedules/cells/layout.hpp"
 #include "kernels/sptrsv/schedules/cells/memory.hpp"
+#include "taskdag/calibration.hpp"
 
 namespace taskdag::kernels::cells {
 namespace {
 
 // Microseconds, fitted on an H200.
-constexpr double kStart = 6.0;     // of a solve
-constexpr double kNextTile = 2.0;  // from one tile of a multiprocessor to the next
-constexpr double kHop = 1.4;       // from a tile to one that waits for it
-constexpr double kStep = 0.0156;   // a step of the compute warp, and more the more pairs of entries it multiplies
+constexpr double kStart = 6.0;  // of a solve: a launch
+// From one tile of a multiprocessor to the next, which begins with what others have left in the cache that they share,
+// and from a tile to one that waits for it: hops.
+constexpr double kNextTile = 2.0;
+constexpr double kHop = 1.4;
+// Steps inside a multiprocessor.
+constexpr double kStep = 0.0156;  // of the compute warp, and more the more pairs of entries it multiplies
 constexpr double kPair = 0.0201;
 constexpr double kPairSquared = 0.0019;
 constexpr double kWay = 0.02;           // and where lanes of a row add up what they have, each time
@@ -152,22 +156,27 @@ double outside_of(const Lines& lines, const Inside& inside, int ways) {
   return all / lines.rows - std::min(inside.mean, held_by_compute_warp(ways));
 }
 
-/// Tiles of one shape with `ways` lanes a row.
+/// Tiles of one shape with `ways` lanes a row, on such a device.
 struct Trial {
   const Lines& lines;
   const TileLayout& layout;
   TileShape shape;
   int ways;
+  int multiprocessors;
+  DeviceRates rates;
 };
 
 /// When the last tile ends. The simulation stops at `limit`: the result is then `limit` or later.
-double simulate(const Trial& trial, int multiprocessors, double limit) {
+double simulate(const Trial& trial, double limit) {
   struct Times {
     double begin = 0.0;
     double end = 0.0;
   };
   const Lines& lines = trial.lines;
   const TileLayout& layout = trial.layout;
+  const DeviceRates& rates = trial.rates;
+  const double start = rates.launch * kStart;
+  const double hop = rates.hop * kHop;
   const Inside inside = inside_of(lines, trial.shape);
   const double pairs = std::ceil(std::min(inside.most, held_by_compute_warp(trial.ways)) / (2.0 * trial.ways));
   const double step = kStep + pairs * (kPair + pairs * kPairSquared) + kWay * std::log2(trial.ways);
@@ -175,9 +184,9 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
   const double levels = levels_of(lines, trial.shape);
   const auto takes = [&](Index tile) {
     const double held = layout.lines_held(tile);
-    const double running = steps_of(lines, held, levels, trial.ways) * step;
-    const double fetching = held * lines.line * a_row;
-    return std::max(running, fetching) + kBeside * std::min(running, fetching) + kNextTile;
+    const double running = rates.step * steps_of(lines, held, levels, trial.ways) * step;
+    const double fetching = rates.step * held * lines.line * a_row;
+    return std::max(running, fetching) + kBeside * std::min(running, fetching) + rates.hop * kNextTile;
   };
   // At least: all work, evenly shared; all levels, one after the other.
   double work = 0.0;
@@ -188,12 +197,12 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
   }
   const double all_levels = lines.line_levels + lines.levels_per_line * (lines.lines() - 1.0) +
                             lines.levels_per_plane * (lines.planes() - 1.0);
-  const double least = kStart + std::max(work / multiprocessors, most * all_levels / levels);
+  const double least = start + std::max(work / trial.multiprocessors, most * all_levels / levels);
   if (least >= limit) return least;
 
   std::vector<Times> times(layout.size());
   std::priority_queue<double, std::vector<double>, std::greater<>> idle_from;
-  for (int k = 0; k < multiprocessors; ++k) idle_from.push(0.0);
+  for (int k = 0; k < trial.multiprocessors; ++k) idle_from.push(0.0);
   double last = 0.0;
   for (const Index tile : layout.order()) {
     const double mine = takes(tile);
@@ -203,16 +212,16 @@ double simulate(const Trial& trial, int multiprocessors, double limit) {
     double end = 0.0;
     layout.before(tile, [&](Index other) {
       const auto behind = static_cast<double>(layout.start(tile) - layout.start(other));
-      begin = std::max(begin, times[at(other)].begin + kHop + a_level * behind);
-      end = std::max(end, times[at(other)].end + kHop + a_level * std::min(behind, levels));
+      begin = std::max(begin, times[at(other)].begin + hop + a_level * behind);
+      end = std::max(end, times[at(other)].end + hop + a_level * std::min(behind, levels));
     });
     end = std::max(end, begin + mine);
     times[at(tile)] = {begin, end};
     idle_from.push(end);
     last = std::max(last, end);
-    if (kStart + last >= limit) break;
+    if (start + last >= limit) break;
   }
-  return kStart + last;
+  return start + last;
 }
 
 Tiling tiling_of(const Trial& trial, double microseconds) {
@@ -238,13 +247,13 @@ Tiling tiling_of(const Trial& trial, double microseconds) {
 
 }  // namespace
 
-Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors) {
+Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors, const DeviceRates& rates) {
   const TileLayout layout(lines, shape);
-  const Trial trial{lines, layout, shape, ways};
-  return tiling_of(trial, simulate(trial, multiprocessors, std::numeric_limits<double>::infinity()));
+  const Trial trial{lines, layout, shape, ways, multiprocessors, rates};
+  return tiling_of(trial, simulate(trial, std::numeric_limits<double>::infinity()));
 }
 
-Tiling choose_tiling(const Lines& lines, int multiprocessors) {
+Tiling choose_tiling(const Lines& lines, int multiprocessors, const DeviceRates& rates) {
   // Those that were fastest somewhere, or nearly: by stencils, extents and unknowns a point; and larger ones for grids
   // of more lines than were measured.
   constexpr std::array<TileShape, 17> kShapes{{{8, 4},
@@ -272,8 +281,8 @@ Tiling choose_tiling(const Lines& lines, int multiprocessors) {
     if (tiles > kMost * multiprocessors) continue;
     const TileLayout layout(lines, shape);
     for (const int ways : {1, 2, 4}) {
-      const Trial trial{lines, layout, shape, ways};
-      const double microseconds = simulate(trial, multiprocessors, best.microseconds);
+      const Trial trial{lines, layout, shape, ways, multiprocessors, rates};
+      const double microseconds = simulate(trial, best.microseconds);
       if (microseconds < best.microseconds) best = tiling_of(trial, microseconds);
     }
   }

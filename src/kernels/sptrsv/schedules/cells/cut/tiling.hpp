@@ -12,6 +12,10 @@
 #include "base/macros.hpp"
 #include "kernels/sptrsv/schedules/cells/cut/lines.hpp"
 
+namespace taskdag {
+struct DeviceRates;  // declared alone: kernels that know tiles need no calibrations
+}  // namespace taskdag
+
 namespace taskdag::kernels::cells {
 
 /// Tiles of `lines` lines and `planes` planes.
@@ -30,14 +34,14 @@ struct Tiling {
   double bytes = 0.0;         ///< of device memory that the sweep will hold, about
 };
 
-/// The tiles of one shape, numbered by when they can start. The time is that of a simulation: multiprocessors take
-/// tiles in order; a tile follows the tiles that it waits for at the distance of their first rows' levels, a hop later,
-/// and takes the time of its steps and its fetchers, which overlap in part. docs/notes/tiles.md has the measurements
-/// behind the constants.
-Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors);
+/// The tiles of one shape, numbered by when they can start. The time is that of a simulation by the device's rates:
+/// multiprocessors take tiles in order; a tile follows the tiles that it waits for at the distance of their first rows'
+/// levels, a hop later, and takes the time of its steps and its fetchers, which overlap in part. docs/notes/tiles.md
+/// has the measurements behind the constants.
+Tiling make_tiling(const Lines& lines, TileShape shape, int ways, int multiprocessors, const DeviceRates& rates);
 
 /// The fastest of some shapes and ways by the model. `tiles` is 0 where none of them suits.
-Tiling choose_tiling(const Lines& lines, int multiprocessors);
+Tiling choose_tiling(const Lines& lines, int multiprocessors, const DeviceRates& rates);
 
 /// The tile that a row is in. number: Tiling::number, in the memory of the caller.
 struct Tiles {
