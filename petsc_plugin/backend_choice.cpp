@@ -5,12 +5,15 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "boundary.hpp"
 #include "compat.hpp"
 #include "options.hpp"
 #include "shared_error.hpp"
+#include "taskdag/calibration.hpp"
 #include "taskdag/processors.hpp"
 
 namespace taskdag::petsc {
@@ -29,6 +32,7 @@ struct Process {
   std::recursive_mutex mutex;  ///< threads of the application may make preconditioners at the same time
   std::map<Configuration, Context> contexts;
   std::map<int, std::string> unusable;  ///< devices that were there and could not be used, and why: tried once
+  std::set<int> calibrated;             ///< devices for which that was tried
 };
 
 /// What is decided for a matrix.
@@ -89,6 +93,26 @@ const Context& context_of(const Configuration& configuration) {
     found = contexts.emplace(configuration, Context::create(options)).first;
   }
   return found->second;
+}
+
+/// Measures the device of a context where -taskdag_calibrate asks for it and nothing of it is kept. Choices go by what
+/// is known anyway where that cannot be done.
+PetscErrorCode calibrate_as_asked(const Context& context) {
+  Settings settings;
+  PetscCall(read_titled(nullptr, by_backend_choice, &settings));
+  if (!settings.shared.calibrate) return PETSC_SUCCESS;
+  std::string failed;
+  PetscCall(guarded([&] {
+    const std::lock_guard lock(process().mutex);
+    if (!process().calibrated.insert(context.device()).second) return;
+    try {
+      calibrate(context, false);
+    } catch (const Error& error) {
+      failed = error.what();
+    }
+  }));
+  if (failed.empty()) return PETSC_SUCCESS;
+  return PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "TaskDAG: warning: -taskdag_calibrate: %s\n", failed.c_str());
 }
 
 Configuration on_device(int device) { return {Backend::cuda, process().threads, device}; }
@@ -203,7 +227,10 @@ PetscErrorCode choose_backend(const BackendSettings& settings, const MatrixSumma
                                            : process().threads;
   const Configuration configuration{decision.cuda ? Backend::cuda : Backend::host, threads,
                                     decision.cuda ? decision.device : -1};
-  PetscCall(guarded([&] { choice->emplace(BackendChoice{context_of(configuration), std::move(decision.reason)}); }));
+  std::optional<BackendChoice> made;
+  PetscCall(guarded([&] { made.emplace(BackendChoice{context_of(configuration), std::move(decision.reason)}); }));
+  if (decision.cuda) PetscCall(calibrate_as_asked(made->context));
+  *choice = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -315,6 +315,9 @@ SETTINGS = [
             "solve, with the prefix of the KSP", own="std::string"),
     Setting("-taskdag_auto_min_rows", integer(0), "shared.auto_min_rows", ("backend_choice",), EXPERT,
             "Rows of a rank from which the backend auto sends host data to a GPU; without prefix", own="PetscInt = 20000"),
+    Setting("-taskdag_calibrate", flag(), "shared.calibrate", ("backend_choice",), EXPERT,
+            "Measure once, before the first set-up on a GPU, how long launches, hops, steps and bytes take there, which automatic "
+            "choices go by; kept in the user's cache folder (docs/schedules.md); without prefix", own="bool = false"),
     Setting("-taskdag_bmc_block_size", integer(1), "shared.bmc_block_size", ("bmc",), EXPERT,
             "Rows in a block of the ordering taskdag_bmc where -pc_taskdag_bmc_block_size does not count; with the matrix' "
             "prefix or without", own="PetscInt = 0",

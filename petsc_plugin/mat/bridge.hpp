@@ -30,7 +30,7 @@ class Bridge {
   /// Whether an application since the last call has met an error that it could not return: see with_arrays().
   bool take_lost_application() { return std::exchange(lost_application_, false); }
 
-  /// A line with backend, device or threads, and the reason.
+  /// A line with backend, device or threads, and the reason; of a device another one with its rates.
   [[nodiscard]] std::string backend_line() const;
 
  protected:

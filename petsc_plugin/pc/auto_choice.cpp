@@ -53,15 +53,16 @@ double jacobi_iteration_in_loop(const MatrixLook& look) {
   constexpr double kAnyway = 10e-6;
   constexpr double kPerEntry = 4e-12;
   constexpr double kPerRow = 35e-12;
-  return kAnyway + kPerEntry * look.local_entries + kPerRow * look.local_rows;
+  return look.rates.launch * kAnyway + look.rates.byte * kPerEntry * look.local_entries +
+         look.rates.byte * kPerRow * look.local_rows;
 }
 
-double expected_set_up(double local_rows, double local_entries) {
-  // Of choice.sh on H100 and H200, 600 rows to 28 million entries: docs/choosing.md.
+double expected_set_up(double local_rows, double local_entries, const DeviceRates& rates) {
+  // Of choice.sh on H100 and H200, 600 rows to 28 million entries: docs/choosing.md. Most of kAnyway is the host's.
   constexpr double kByHost = 3e-3;
   constexpr double kAnyway = 10e-3;
   constexpr double kPerEntry = 1.2e-9;
-  return local_rows <= kSmallRows ? kByHost : kAnyway + kPerEntry * local_entries;
+  return local_rows <= kSmallRows ? kByHost : kAnyway + rates.byte * kPerEntry * local_entries;
 }
 
 MultigridPromise promise_of_multigrid(const MatrixLook& look) {
@@ -81,7 +82,8 @@ MultigridPromise promise_of_multigrid(const MatrixLook& look) {
                 look.local_entries <= kShortRow * look.local_rows;
   promise.set_up = (look.on_device ? kSetUpPerEntry : kHostSetUpPerEntry) * look.local_entries;
   promise.solve =
-      kIterations * (look.cuda ? kAnyway + kPerEntry * look.local_entries : kHostPerEntry * look.local_entries);
+      kIterations * (look.cuda ? look.rates.launch * kAnyway + look.rates.byte * kPerEntry * look.local_entries
+                               : kHostPerEntry * look.local_entries);
   return promise;
 }
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "taskdag/calibration.hpp"
+
 namespace taskdag::petsc {
 
 /// What `auto` takes: a factor and Jacobi in turn, and multigrid where so many solves come with one matrix that the
@@ -36,6 +38,7 @@ struct MatrixLook {
   bool on_device = false;  ///< and have their rows there
   bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU, where the matrix lies, of one rank, is to apply it
   bool in_any_loop = false;  ///< one of TaskDAG, wherever the matrix lies, also on several ranks
+  DeviceRates rates;         ///< the highest of the ranks' GPUs
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.
@@ -77,7 +80,7 @@ struct MultigridPromise {
 MultigridPromise promise_of_multigrid(const MatrixLook& look);
 
 /// Seconds that the first set-up of a factor takes on CUDA, about.
-double expected_set_up(double local_rows, double local_entries);
+double expected_set_up(double local_rows, double local_entries, const DeviceRates& rates);
 
 /// What solves took, and what is to be taken for the next one. Of solves that end on all ranks alike.
 class SolveHistory {

@@ -20,6 +20,7 @@
 #include "pc/types.hpp"
 #include "shared_error.hpp"
 #include "taskdag/block_ordering.hpp"
+#include "taskdag/calibration.hpp"
 #include "taskdag/dominance.hpp"
 #include "taskdag/error.hpp"
 
@@ -39,14 +40,16 @@ class Look : private Bridge {
   bool deep = false;         ///< MatrixLook::deep, looked at on CUDA alone
   bool settles = true;       ///< MatrixLook::settles
   bool cuda = false;
-  double entries = 0.0;    ///< of this rank
-  bool on_device = false;  ///< its arrays are there
+  double entries = 0.0;                   ///< of this rank
+  bool on_device = false;                 ///< its arrays are there
+  DeviceRates rates{0.0, 0.0, 0.0, 0.0};  ///< of its GPU; without one those of other ranks count
 
   PetscErrorCode open(Mat matrix, const BackendSettings& settings) {
     PetscFunctionBegin;
     PetscCall(prepare(matrix, false, settings));
     cuda = on_cuda();
     on_device = source_.on_device();
+    if (cuda) PetscCall(guarded([&] { rates = calibration(backend_->context).rates; }));
     if (cuda && rows() <= kSmallRows) PetscCall(look_by_the_calling_thread());
     MatInfo info;
     PetscCall(MatGetInfo(matrix, MAT_LOCAL, &info));
@@ -236,12 +239,16 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
                                 static_cast<double>(counts.zero),   static_cast<double>(counts.negative),
                                 static_cast<double>(counts.strict), static_cast<double>(counts.poor)};
   const bool rows = counts.rows > 0;
-  std::array<double, 6> most = {static_cast<double>(counts.rows),
-                                rows && !mine.cuda ? 1.0 : 0.0,
-                                mine.deep ? 1.0 : 0.0,
-                                mine.settles ? 0.0 : 1.0,
-                                mine.entries,
-                                rows && !(mine.cuda && mine.on_device) ? 1.0 : 0.0};
+  std::array<double, 10> most = {static_cast<double>(counts.rows),
+                                 rows && !mine.cuda ? 1.0 : 0.0,
+                                 mine.deep ? 1.0 : 0.0,
+                                 mine.settles ? 0.0 : 1.0,
+                                 mine.entries,
+                                 rows && !(mine.cuda && mine.on_device) ? 1.0 : 0.0,
+                                 mine.rates.launch,
+                                 mine.rates.hop,
+                                 mine.rates.step,
+                                 mine.rates.byte};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_DOUBLE, MPI_MAX, comm()));
   look->rows = sums[0];
@@ -256,6 +263,7 @@ PetscErrorCode AutoPreconditioner::sum_up(const Look& mine, MatrixLook* look) co
   look->settles = most[3] == 0.0;
   look->local_entries = most[4];
   look->on_device = most[5] == 0.0;
+  look->rates = {most[6], most[7], most[8], most[9]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,7 +276,7 @@ PetscErrorCode AutoPreconditioner::choose(Mat matrix) {
   choice_ = std::move(first);
   factor_type_ = look.symmetric ? PC_TASKDAG_ICC : PC_TASKDAG_ILU;
   PetscCall(read_state(whole_, &typed_));
-  expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries) : 0.0;
+  expected_ = look.cuda ? expected_set_up(look.local_rows, look.local_entries, look.rates) : 0.0;
   history_ = SolveHistory(settings_.sweeps.tune);
   history_.start(*choice_, look.in_loop ? jacobi_iteration_in_loop(look) : 0.0, promise_of_multigrid(look));
   PetscCall(PetscInfo(whole_.get(), "TaskDAG takes %s: %s\n", name_of(history_.current()), choice_->reason.c_str()));

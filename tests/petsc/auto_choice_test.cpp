@@ -219,8 +219,10 @@ TEST(SolveHistory, ASolveWithoutIterationsSaysNothing) {
 }
 
 TEST(SolveHistory, SetUpsGrowWithTheEntries) {
-  EXPECT_GT(expected_set_up(kSmallRows + 1, 1e4), expected_set_up(kSmallRows, 1e4));
-  EXPECT_GT(expected_set_up(1e6, 27e6), expected_set_up(1e6, 5e6));
+  EXPECT_GT(expected_set_up(kSmallRows + 1, 1e4, {}), expected_set_up(kSmallRows, 1e4, {}));
+  EXPECT_GT(expected_set_up(1e6, 27e6, {}), expected_set_up(1e6, 5e6, {}));
+  EXPECT_GT(expected_set_up(1e6, 5e6, {.byte = 2.0}), expected_set_up(1e6, 5e6, {}));
+  EXPECT_EQ(expected_set_up(kSmallRows, 1e4, {.byte = 2.0}), expected_set_up(kSmallRows, 1e4, {}));
 }
 
 MatrixLook grid_in_a_loop() {
@@ -255,6 +257,25 @@ TEST(Multigrid, PromisesWhatGrowsWithTheEntries) {
   EXPECT_LT(of_small.set_up, promise_of_multigrid(large).set_up);
   EXPECT_LT(of_small.solve, promise_of_multigrid(large).solve);
   EXPECT_LT(of_small.solve, of_small.set_up);
+}
+
+TEST(Rates, OfAGpuChangeWhatIsExpectedThere) {
+  const MatrixLook usual = grid_in_a_loop();
+  MatrixLook launches = usual;
+  launches.rates.launch = 2.0;
+  MatrixLook bytes = usual;
+  bytes.rates.byte = 2.0;
+  for (const MatrixLook& slower : {launches, bytes}) {
+    EXPECT_GT(jacobi_iteration_in_loop(slower), jacobi_iteration_in_loop(usual));
+    EXPECT_LT(jacobi_iteration_in_loop(slower), 2.0 * jacobi_iteration_in_loop(usual));
+    EXPECT_GT(promise_of_multigrid(slower).solve, promise_of_multigrid(usual).solve);
+    EXPECT_EQ(promise_of_multigrid(slower).set_up, promise_of_multigrid(usual).set_up);
+  }
+  MatrixLook on_host = bytes;
+  on_host.cuda = false;
+  MatrixLook usual_on_host = usual;
+  usual_on_host.cuda = false;
+  EXPECT_EQ(promise_of_multigrid(on_host).solve, promise_of_multigrid(usual_on_host).solve);
 }
 
 /// Each does its part at the same time as the others.

@@ -1,4 +1,9 @@
 // Work on a GPU. Skipped, with the reason, where there is none.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
 #include "support.hpp"
 
 namespace taskdag::test {
@@ -60,6 +65,20 @@ TEST_F(Cuda, AutoTakesTheGpuFromTheThresholdOn) {
   if (rank() != 0) return;
   EXPECT_NE(large.view.find("backend: cuda"), std::string::npos) << large.view;
   EXPECT_NE(small.view.find("backend: host"), std::string::npos) << small.view;
+}
+
+TEST_F(Cuda, IsCalibratedWhereThatIsAskedFor) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "one rank");
+  const std::string folder = testing::TempDir() + "taskdag_calibrate_" + std::to_string(::getpid());
+  ::setenv("TASKDAG_CACHE_DIR", folder.c_str(), 1);
+  const OwnedMat a = make_matrix(poisson());
+  const std::string on_gpu = "-pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_backend cuda";
+  const Solve usual = solve(a, on_gpu);
+  const Solve calibrated = solve(a, on_gpu + " -taskdag_calibrate");
+  ::unsetenv("TASKDAG_CACHE_DIR");
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(usual.view.find("rates: launch "), std::string::npos) << usual.view;
+  EXPECT_NE(calibrated.view.find("(calibrated, " + folder + "/rates.json)"), std::string::npos) << calibrated.view;
 }
 
 TEST_F(Cuda, RanksThatShareAGpuPutTheirBlocksTogether) {

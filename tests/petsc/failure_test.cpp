@@ -386,6 +386,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "-taskdag_rcm_scheduler must be auto, timesliced, megakernel, controller, not \"1\""},
         WrongOption{"rows_for_a_gpu", "-pc_type taskdag -taskdag_auto_min_rows few", PETSC_ERR_ARG_OUTOFRANGE,
                     "-taskdag_auto_min_rows must be 0 or more, not \"few\""},
+        WrongOption{"perhaps_calibrated", "-pc_type taskdag -taskdag_calibrate perhaps", PETSC_ERR_ARG_OUTOFRANGE,
+                    "-taskdag_calibrate must be true, false, not \"perhaps\""},
         WrongOption{"negative_threads", "-pc_type taskdag -pc_taskdag_threads -1", PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_taskdag_threads must be 0 or more"},
         WrongOption{"no_sweeps", "-pc_type taskdag -pc_taskdag_jacobi_sweeps 0", PETSC_ERR_ARG_OUTOFRANGE,
