@@ -6,6 +6,7 @@
 
 #include "application.hpp"
 #include "ata.hpp"
+#include "calibrate.hpp"
 #include "ilu0.hpp"
 #include "jacobi.hpp"
 #include "many.hpp"
@@ -80,6 +81,8 @@ int main_of(int argc, char** argv) {
   CLI::App& point_block = *app.add_subcommand("point_block", "Factorisations by point blocks against those by rows");
   CLI::App& ata = *app.add_subcommand("ata", "Adaptive task aggregation and what it is compared with");
   CLI::App& application = *app.add_subcommand("application", "Applications of an ILU(0) beside the bytes they need");
+  CLI::App& calibrate = *app.add_subcommand("calibrate", "What models of time go by on this GPU, measured and kept");
+  calibrate.add_option("--repeat", options.timing.repeat, "Measurements beside the one that is kept");
   for (CLI::App* part : {&sptrsv, &ilu0, &soak, &many, &jacobi, &sor, &point_block, &ata, &application}) {
     add_common(*part, options, schedules);
     add_files(*part, options);
@@ -132,6 +135,7 @@ int main_of(int argc, char** argv) {
     std::printf("skipped: %s\n", probe_devices().message.c_str());
     return kSkipped;
   }
+  if (calibrate.parsed()) return run_calibrate(options.timing.repeat);
   if (sptrsv.parsed()) return run_sptrsv(options);
   if (ilu0.parsed()) return run_ilu0(options);
   if (many.parsed()) return run_many(options);
