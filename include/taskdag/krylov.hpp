@@ -141,8 +141,9 @@ struct KrylovOptions {
   /// The matrix and all vectors are of complex numbers, real part and imaginary part of each one after the other:
   /// values are two doubles for each entry of the pattern, vectors two for each row, for the preconditioner as well,
   /// whose diagonal(), if it has one, is of such numbers. Scalars are complex in CG (for Hermitian matrices), BiCGStab,
-  /// GMRES and FGMRES, with dot products as PETSc's, and real in the others. On one rank, one right-hand side at a
-  /// time, without `coefficients`, dense blocks, null spaces and the symmetric side; the natural norm is CG's.
+  /// GMRES and FGMRES, with dot products as PETSc's, and real in the others. On several ranks ghosts are numbers, too.
+  /// One right-hand side at a time, without `coefficients`, dense blocks, null spaces and the symmetric side; the
+  /// natural norm is CG's.
   bool complex_numbers = false;
   Index restart = 30;  ///< GMRES: vectors of a basis, >= 1; all are allocated with the object
   KrylovOrthogonalisation orthogonalisation = KrylovOrthogonalisation::classical;

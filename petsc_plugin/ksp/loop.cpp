@@ -286,6 +286,7 @@ PetscErrorCode KspLoop::prepare(KSP ksp, const Plan& plan, Vec like, Next* next,
   PetscCall(PCGetOperators(ksp->pc, &whole, nullptr));
   PetscCall(split(whole, &own, &outer, &next->ghosts));
   own_.source.lend_complex(ComplexAs::pairs);
+  outer_.source.lend_complex(ComplexAs::pairs);
   PetscCall(own_.look_at(own, false, plan.options.block_size));
   if (outer) PetscCall(outer_.look_at(outer, true, 1));
   if (stands_in_ && rows() > 0)

@@ -225,14 +225,10 @@ PetscErrorCode is_symmetric_cg(KSP ksp, const SetterCalls& calls, bool* symmetri
 PetscErrorCode check_complex(KSP ksp, const SetterCalls& calls, const KrylovOptions& options, Reason* why_not) {
   PetscFunctionBegin;
   MatNullSpace null_space = nullptr;
-  PetscMPIInt ranks = 1;
   bool symmetric_cg = false;
   PetscCall(null_space_of(ksp, &null_space));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), &ranks));
   if (options.method == KrylovMethod::cg) PetscCall(is_symmetric_cg(ksp, calls, &symmetric_cg));
-  if (ranks > 1)
-    why_not->set("its numbers are complex, and it is on several ranks");
-  else if (options.block_size > 1)
+  if (options.block_size > 1)
     why_not->set("its numbers are complex and stand in dense blocks");
   else if (null_space)
     why_not->set("its numbers are complex, and the operator has a null space");

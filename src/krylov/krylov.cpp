@@ -77,6 +77,14 @@ void check_complex(const KrylovOptions& options) {
     throw Unsupported("the natural norm of complex numbers is CG's alone");
 }
 
+/// Ghosts that are complex numbers, as the parts that travel.
+KrylovRanks by_parts(const KrylovRanks& ranks) {
+  KrylovRanks result = ranks;
+  result.ghosts.clear();
+  for (const std::int64_t ghost : ranks.ghosts) result.ghosts.insert(result.ghosts.end(), {2 * ghost, 2 * ghost + 1});
+  return result;
+}
+
 /// @throws InvalidInput
 krylov::System system_of(const CsrView& a, LinearMap* preconditioner, const KrylovOptions& options) {
   using krylov::Preconditioning;
@@ -187,11 +195,12 @@ class Krylov::Impl {
       look_at_outer(a, ranks, stream);
       outer_rows_ = krylov::mark_outer_rows(context_, ranks.outer.pattern, stream);
     });
-    const krylov::RankPlan plan = krylov::RankPlan::of(ranks, a.pattern.rows);
+    const KrylovRanks of_elements = options_.complex_numbers ? by_parts(ranks) : ranks;
+    const krylov::RankPlan plan = krylov::RankPlan::of(of_elements, static_cast<Index>(input_.system.rows));
     all_rows_ = plan.rows;
     input_.most_rows = plan.most_rows;
-    memory_.emplace(context_, ranks, plan, most_sums(), 4U);
-    ranks::agree(*group_, [&] { memory_->list_ahead(context_, plan, static_cast<std::size_t>(a.pattern.rows)); });
+    memory_.emplace(context_, of_elements, plan, most_sums(), 4U);
+    ranks::agree(*group_, [&] { memory_->list_ahead(context_, plan, input_.system.rows); });
     krylov::Halo& halo = input_.system.halo;
     halo = memory_->halo();
     halo.begin = ranks.outer.pattern.row_offsets;
@@ -316,7 +325,6 @@ class Krylov::Impl {
   void look_at_outer(const CsrView& a, const KrylovRanks& ranks, Stream stream) {
     const CsrPattern& outer = ranks.outer.pattern;
     if (options_.block_size > 1) throw Unsupported("Krylov methods read dense blocks on one rank alone");
-    if (options_.complex_numbers) throw Unsupported("Krylov methods have complex numbers on one rank alone");
     if (outer.rows != a.pattern.rows || outer.cols != static_cast<Index>(ranks.ghosts.size()))
       throw InvalidInput("the entries in other ranks' columns have a row for each row and a column for each ghost");
     if (context_.backend() == Backend::host) {
@@ -328,7 +336,8 @@ class Krylov::Impl {
   }
   /// Of a stage in all its slices: GMRES has a number for each vector of its basis.
   [[nodiscard]] std::uint32_t most_sums() const {
-    return static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16;
+    const std::uint32_t parts = options_.complex_numbers ? 2 : 1;
+    return parts * (static_cast<std::uint32_t>(std::max<Index>(options_.restart, 0)) + 16);
   }
   template <class Work>
   void in_agreement(const Work& work) const {

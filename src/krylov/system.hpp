@@ -36,7 +36,24 @@ struct NullSpace {
   }
 };
 
-/// On several ranks: entries in columns that other ranks have, and how elements of the operand come and go.
+/// What one of `size` workers has of the sum over entries [begin, end) of a row of complex numbers, real or imaginary
+/// part; `column` counts numbers, of() parts.
+template <class Of>
+TASKDAG_TASK double sum_of_numbers(Offset begin, Offset end, const Index* column, const double* value, bool imaginary,
+                                   int rank, int size, const Of& of) {
+  double sum = 0.0;
+  for (Offset e = begin + rank; e < end; e += size) {
+    const double re = value[2 * static_cast<std::size_t>(e)];
+    const double im = value[2 * static_cast<std::size_t>(e) + 1];
+    const Index j = 2 * column[e];
+    sum += (imaginary ? im : re) * of(j);
+    sum += (imaginary ? re : -im) * of(j + 1);
+  }
+  return sum;
+}
+
+/// On several ranks: entries in columns that other ranks have, and how elements of the operand come and go. Of complex
+/// numbers entries are those of numbers, elements their parts.
 struct Halo {
   const Offset* begin = nullptr;       ///< null: there is one rank
   const std::uint32_t* any = nullptr;  ///< a bit a row: whether it has such entries
@@ -58,7 +75,7 @@ struct Halo {
   template <class Of>
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const Of& of) const {
     double sum = 0.0;
-    if ((any[row / 32U] >> (row % 32U) & 1U) == 0U) return sum;  // most rows: two offsets of each would take longer
+    if (!has_outer(row)) return sum;
     const Offset end = begin[row + 1];
     Offset e = begin[row] + rank;
     if constexpr (requires { of.of_ghost(Index{}); }) {
@@ -69,10 +86,41 @@ struct Halo {
     }
     return sum;
   }
+  /// The same of one of the two rows of a complex number.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK double part_of_number(std::uint32_t row, int rank, int size, const Of& of) const {
+    const std::uint32_t number = row / 2;
+    if (!has_outer(number)) return 0.0;
+    const auto sum = [&](const auto& element) {
+      return sum_of_numbers(begin[number], begin[number + 1], column, value, row % 2 != 0, rank, size, element);
+    };
+    if constexpr (requires { of.of_ghost(Index{}); }) {
+      return sum([&of](Index ghost) { return of.of_ghost(ghost); });
+    } else {
+      engine::RankSlot* const arrived = slots + begin_of(links->send_set);
+      return sum([this, arrived](Index ghost) { return links->wait_for(arrived[ghost]); });
+    }
+  }
   /// Ahead of the stage that needs it: an element of this rank, to all that have it as a ghost, and one of a ghost.
   TASKDAG_TASK void send_ahead(std::uint32_t row, std::uint32_t set, double element) const {
     if ((any_ahead[row / 32U] >> (row % 32U) & 1U) == 0U) return;
     for (Index k = ahead_begin[row]; k < ahead_begin[row + 1]; ++k) ahead_targets[k][begin_of(set)].put(element);
+  }
+  TASKDAG_TASK void send_ahead(std::uint32_t number, std::uint32_t set, Complex element) const {
+    send_ahead(2 * number, set, element.re);
+    send_ahead(2 * number + 1, set, element.im);
+  }
+  /// What has come of a ghost's number, which is waited for.
+  template <class Number>
+  [[nodiscard]] TASKDAG_TASK Number ahead(Index ghost) const {
+    if constexpr (is_complex<Number>)
+      return {links->wait_for(ahead_slot(2 * ghost)), links->wait_for(ahead_slot(2 * ghost + 1))};
+    else
+      return links->wait_for(ahead_slot(ghost));
+  }
+  template <class Number>
+  TASKDAG_TASK void clear_ahead(Index ghost) const {
+    for (Index part = 0; part < parts_of<Number>; ++part) ahead_slot(parts_of<Number> * ghost + part).clear();
   }
   [[nodiscard]] TASKDAG_TASK engine::RankSlot& ahead_slot(Index ghost) const {
     return slots[begin_of(2U + links->ahead_set) + static_cast<std::size_t>(ghost)];
@@ -80,6 +128,12 @@ struct Halo {
   [[nodiscard]] TASKDAG_TASK bool exchanges() const { return sends + ghosts > 0; }
   /// Where a set of slots begins.
   [[nodiscard]] TASKDAG_TASK std::size_t begin_of(std::uint32_t set) const { return std::size_t{set} * stride; }
+
+ private:
+  /// Most rows have none: two offsets of each would take longer.
+  [[nodiscard]] TASKDAG_TASK bool has_outer(std::uint32_t row) const {
+    return (any[row / 32U] >> (row % 32U) & 1U) != 0U;
+  }
 };
 
 /// Matrix and preconditioner; all arrays in memory of the backend.
@@ -173,16 +227,8 @@ struct System {
   template <class Of>
   TASKDAG_TASK double row_of_numbers(std::uint32_t row, int rank, int size, const Of& of) const {
     const std::uint32_t number = row / 2;
-    const bool imaginary = row % 2 != 0;
-    double sum = 0.0;
-    for (Offset e = begin[number] + rank; e < begin[number + 1]; e += size) {
-      const double re = value[2 * static_cast<std::size_t>(e)];
-      const double im = value[2 * static_cast<std::size_t>(e) + 1];
-      const Index j = 2 * column[e];
-      sum += (imaginary ? im : re) * of(j);
-      sum += (imaginary ? re : -im) * of(j + 1);
-    }
-    return sum;
+    const double sum = sum_of_numbers(begin[number], begin[number + 1], column, value, row % 2 != 0, rank, size, of);
+    return halo.begin == nullptr ? sum : sum + halo.part_of_number(row, rank, size, of);
   }
   /// Both parts of a number at once; a run may begin or end between them.
   template <class Of>
@@ -199,6 +245,9 @@ struct System {
       }
       run.parts[k] = sum.re;
       run.parts[k + 1] = sum.im;
+      if (halo.begin == nullptr) continue;
+      run.parts[k] += halo.part_of_number(run.first + k, 0, 1, of);
+      run.parts[k + 1] += halo.part_of_number(run.first + k + 1, 0, 1, of);
     }
     for (; k < run.count; ++k) part();
     return engine::TaskRun::done;

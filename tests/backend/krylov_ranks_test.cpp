@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <map>
 #include <optional>
@@ -109,6 +110,78 @@ TEST_P(KrylovRanks, GuessIsTaken) {
     const auto one = solve(k, b, {.relative = 1e-8}, guess);
     const Solved many = solve_on(a, even_cut(a.rows, 3), With::diagonal, options, b, {.relative = 1e-8}, guess);
     expect_alike(options.method, one.outcome, many.outcomes[0], one.x, many.x);
+  }
+}
+
+/// A share of a complex matrix, whose rows and ghosts are numbers; its vectors have two elements for each.
+Share share_of_numbers(const CsrMatrix& pattern, const std::vector<std::complex<double>>& values, Index first,
+                       Index end) {
+  CsrMatrix places = pattern;
+  for (std::size_t e = 0; e < places.values.size(); ++e) places.values[e] = static_cast<double>(e);
+  Share share = share_of(places, first, end);
+  for (CsrMatrix* const part : {&share.own, &share.outer}) {
+    Vector parts;
+    for (const double place : part->values) {
+      const std::complex<double> value = values[static_cast<std::size_t>(place)];
+      parts.insert(parts.end(), {value.real(), value.imag()});
+    }
+    part->values = std::move(parts);
+  }
+  share.first *= 2;
+  share.end *= 2;
+  return share;
+}
+
+/// Entries of a grid turned, those above the diagonal one way, those below the other way.
+std::vector<std::complex<double>> turned(const CsrMatrix& a) {
+  std::vector<std::complex<double>> values;
+  for (Index i = 0; i < a.rows; ++i) {
+    for (auto e = static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(a.row_offsets[static_cast<std::size_t>(i) + 1]); ++e) {
+      const double angle = 0.3 * (std::min(i, a.col_indices[e]) % 7) + 0.2;
+      const double size = i == a.col_indices[e] ? a.values[e] + 0.3 : a.values[e];
+      values.push_back(i == a.col_indices[e] ? size : std::polar(size, i < a.col_indices[e] ? angle : -angle));
+    }
+  }
+  return values;
+}
+
+TEST_P(KrylovRanks, ComplexNumbersAreSolvedForAsOnOneRank) {
+  const CsrMatrix a = grid(14 / test::kSmaller);
+  const std::vector<std::complex<double>> values = turned(a);
+  Vector b = rhs_of(a);
+  b.resize(2 * b.size(), 0.25);
+  for (KrylovOptions options : all_methods()) {
+    using M = KrylovMethod;
+    if (options.norm == KrylovNorm::natural && options.method != M::cg) continue;
+    options.complex_numbers = true;
+    SCOPED_TRACE(to_string(options.method));
+    const auto solve_on = [&](Index count) {
+      Solved solved;
+      solved.outcomes.resize(static_cast<std::size_t>(count));
+      solved.x = Vector(b.size(), std::nan(""));
+      test::ThreadRanks ranks(static_cast<int>(count));
+      const std::vector<Index> cut = even_cut(a.rows, count);
+      const auto thrown = ranks.run([&](const RankGroup& group) {
+        const auto r = static_cast<std::size_t>(group.rank());
+        const Context context = own_context();
+        Rank rank(context, false, group, share_of_numbers(a, values, cut[r], cut[r + 1]));
+        rank.make(options);
+        for (int again = 0; again < 2; ++again)
+          solved.outcomes[r] = rank.solve(b, solved.x, false, {.relative = 1e-8, .iterations = 400});
+      });
+      for (const std::exception_ptr& one : thrown) {
+        if (one) std::rethrow_exception(one);
+      }
+      return solved;
+    };
+    const Solved one = solve_on(1);
+    EXPECT_TRUE(one.outcomes[0].converged() || options.norm == KrylovNorm::none) << to_string(one.outcomes[0].reason);
+    for (const Index ranks : {2, 3}) {
+      const Solved many = solve_on(ranks);
+      expect_alike(options.method, one.outcomes[0], many.outcomes[0], one.x, many.x);
+      for (const KrylovOutcome& other : many.outcomes) EXPECT_EQ(other.norms, many.outcomes[0].norms);
+    }
   }
 }
 

@@ -16,7 +16,8 @@ namespace {
 class ComplexLoops : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
+    // Ranks of these tests share a GPU, where PETSc's loop stays.
+    SKIP_UNLESS_RANKS(ranks() == 1 || GetParam() == MATAIJ, "1 rank");
     const std::string missing = what_is_missing_for(GetParam() == "cuda" ? MATAIJCUSPARSE : GetParam());
     if (!missing.empty()) GTEST_SKIP() << missing;
   }
@@ -27,8 +28,10 @@ class ComplexLoops : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(On, ComplexLoops, testing::Values(MATAIJ, MATAIJCUSPARSE, "cuda"),
                          [](const auto& test) { return test.param; });
 
+/// On several ranks some are enough: what ranks exchange is the loop's.
 std::vector<std::string> preconditioners(bool hermitian) {
   const std::string ours = "-pc_type taskdag -pc_taskdag_ordering natural -pc_taskdag_type ";
+  if (ranks() > 1) return {"-pc_type none", ours + "jacobi", ours + "ilu"};
   std::vector<std::string> list = {"-pc_type none", "-pc_type jacobi", ours + "ilu",
                                    ours + "dilu",   ours + "sor",      "-pc_type taskdag -pc_taskdag_type jacobi"};
   // Not conjugated where the matrix is: neither Hermitian nor positive, so dot products are complex.
@@ -71,6 +74,8 @@ TEST_P(ComplexLoops, SolvesOfHelmholtzEquationsArePetscs) {
   for (const char* const ksp : {"gmres", "gmres -ksp_gmres_cgs_refinement_type refine_always",
                                 "gmres -ksp_gmres_cgs_refinement_type refine_ifneeded", "gmres -ksp_pc_side right",
                                 "fgmres", "bcgs", "bcgs -ksp_pc_side right"}) {
+    // The sums of several ranks are rounded in another order, which changes the way of BiCGStab.
+    if (ranks() > 1 && std::string(ksp).starts_with("bcgs")) continue;
     const std::string options = std::string("-ksp_type ") + ksp +
                                 " -pc_type taskdag -pc_taskdag_type ilu -pc_taskdag_ordering natural" + place();
     SCOPED_TRACE(options);
@@ -132,6 +137,7 @@ TEST_P(ComplexLoops, NumbersThatAreNotFiniteEndSolves) {
 }
 
 TEST_P(ComplexLoops, WhatIsMissingIsSaid) {
+  SKIP_UNLESS_RANKS(ranks() == 1, "1 rank");
   const std::pair<std::string, std::string> missing[] = {
       {"-ksp_type cg -ksp_cg_type symmetric", "it is CG for symmetric matrices"},
       {"-ksp_type gmres -ksp_view_eigenvalues ascii:/dev/null", "eigenvalues or singular values"}};

@@ -66,7 +66,7 @@ struct Cg {
     [[nodiscard]] TASKDAG_TASK bool on_ranks() const { return system.halo.links != nullptr; }
     /// Tasks of the stage that changes x: ghosts come after the rows.
     [[nodiscard]] TASKDAG_TASK std::uint32_t rows_and_ghosts() const {
-      return elements_of<Number>(system) + system.halo.ghosts;
+      return elements_of<Number>(system) + system.halo.ghosts / parts_of<Number>;
     }
   };
 
@@ -86,9 +86,7 @@ struct Cg {
     TASKDAG_TASK void add(std::uint32_t i, Number r, double* sum) const {
       if (system.fused()) z[i] = system.scaled(i, r);
       const Number now = z[i];
-      if constexpr (!is_complex<Number>) {  // those are on one rank
-        if (sends) system.halo.send_ahead(i, set, now);
-      }
+      if (sends) system.halo.send_ahead(i, set, now);
       add_product(sum, r, now);
       sum[parts] += square(of_r ? r : now);
     }
@@ -171,17 +169,22 @@ struct Cg {
     /// That of this iteration, before or after the product has ended.
     [[nodiscard]] TASKDAG_TASK Number direction_of(Index ghost, std::uint32_t parity_before) const {
       const Number* before = parity_before == 0 ? even : odd;
-      return direction<Number>(halo.links->wait_for(halo.ahead_slot(ghost)), scalars->beta, before[ghost]);
+      return direction<Number>(halo.template ahead<Number>(ghost), scalars->beta, before[ghost]);
     }
-    [[nodiscard]] TASKDAG_TASK double in_product(Index ghost) const requires(!is_complex<Number>) {
-      return direction_of(ghost, scalars->parity);
+    /// By parts of numbers.
+    [[nodiscard]] TASKDAG_TASK double in_product(Index part) const {
+      const Number now = direction_of(part / parts, scalars->parity);
+      if constexpr (is_complex<Number>)
+        return part % parts == 0 ? now.re : now.im;
+      else
+        return now;
     }
     /// What the product has needed, for the next one.
     TASKDAG_TASK void keep(std::uint32_t number) const {
       const auto ghost = static_cast<Index>(number);
       Number* now = scalars->parity == 0 ? even : odd;
       now[ghost] = direction_of(ghost, 1U - scalars->parity);
-      halo.ahead_slot(ghost).clear();
+      halo.template clear_ahead<Number>(ghost);
     }
   };
 
@@ -214,9 +217,7 @@ struct Cg {
     [[nodiscard]] TASKDAG_TASK Number operator()(Place i) const {
       return direction(z[i], beta, p[i]);
     }
-    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const requires(!is_complex<Number>) {
-      return ghosts.in_product(ghost);
-    }
+    [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
   };
 
   /// p = z + β p and w = A p. Each row makes the elements of p that it needs anew: p is written beside the one before.
@@ -259,9 +260,7 @@ struct Cg {
       [[nodiscard]] TASKDAG_TASK double operator()(Place i) const {
         return p[i];
       }
-      [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const requires(!is_complex<Number>) {
-        return ghosts.in_product(ghost);
-      }
+      [[nodiscard]] TASKDAG_TASK double of_ghost(Index ghost) const { return ghosts.in_product(ghost); }
     };
     struct Worker {
       System system;
@@ -364,8 +363,8 @@ struct Cg {
     d.w = numbers<Number>(work.vector());
     d.even = numbers<Number>(work.vector());
     d.odd = numbers<Number>(work.vector());
-    d.ghost_even = work.make<Number>(input.system.halo.ghosts);
-    d.ghost_odd = work.make<Number>(input.system.halo.ghosts);
+    d.ghost_even = work.make<Number>(input.system.halo.ghosts / parts);
+    d.ghost_odd = work.make<Number>(input.system.halo.ghosts / parts);
     return d;
   }
   template <class Flow>

@@ -2,6 +2,7 @@
 /// Sweeps of a factor of complex numbers, M = L U: each block of it is a number, which its first column tells.
 #include <utility>
 
+#include "backends/cuda/device_rates.hpp"
 #include "base/index.hpp"
 #include "csr/device_csr.hpp"
 #include "kernels/sptrsv/schedules/cuda_catalogue.hpp"
@@ -90,7 +91,7 @@ class ComplexSweeps final : public BlockSweeps {
 /// not taken where hops are the smaller part of what numbers take.
 bool rows_are_faster(const FactorBlocks& factor, cudaStream_t s) {
   const AnalysedTriangle numbers(pattern_of(factor), Triangle::lower, s);
-  const kernels::flat::NumbersCost cost = kernels::flat::cost_of_numbers(numbers.features);
+  const kernels::flat::NumbersCost cost = kernels::flat::cost_of_numbers(numbers.features, device_rates());
   if (cost.hops < cost.rest) return false;
   const DeviceCsr pattern = kernels::point_block::pattern_by_rows(factor, s);
   const AnalysedTriangle rows(pattern.pattern(), Triangle::lower, s);

@@ -26,11 +26,11 @@ double least_microseconds(const TriangleFeatures& features, const DeviceRates& r
          rates.byte * features.entries * kEntry;
 }
 
-NumbersCost cost_of_numbers(const TriangleFeatures& features) {
+NumbersCost cost_of_numbers(const TriangleFeatures& features, const DeviceRates& rates) {
   constexpr double kLaunch = 9.0;
   constexpr double kHop = 0.72;
   constexpr double kEntry = 2.5e-5;
-  return {features.levels * kHop, kLaunch + features.entries * kEntry};
+  return {rates.hop * features.levels * kHop, rates.launch * kLaunch + rates.byte * features.entries * kEntry};
 }
 
 }  // namespace taskdag::kernels::flat

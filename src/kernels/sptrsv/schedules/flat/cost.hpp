@@ -19,6 +19,6 @@ struct NumbersCost {
   double hops = 0.0;  ///< microseconds of all levels
   double rest = 0.0;
 };
-NumbersCost cost_of_numbers(const TriangleFeatures& features);
+NumbersCost cost_of_numbers(const TriangleFeatures& features, const DeviceRates& rates);
 
 }  // namespace taskdag::kernels::flat
