@@ -38,7 +38,7 @@ struct MatrixLook {
   bool on_device = false;  ///< and have their rows there
   bool in_loop = false;    ///< a Krylov loop of TaskDAG on a GPU, where the matrix lies, of one rank, is to apply it
   bool in_any_loop = false;  ///< one of TaskDAG, wherever the matrix lies, also on several ranks
-  DeviceRates rates;         ///< the highest of the ranks' GPUs
+  DeviceRates rates{};       ///< the highest of the ranks' GPUs
 };
 
 /// From so many of its rows' sums on a diagonal entry is `poor`.

@@ -66,7 +66,7 @@ struct BackwardRows {
   __device__ static void execute(Context& context, const Item& item) {
     const SolveParameters p = context.data().second.of_run(context.run());
     const Slots before{context.data().first.slots[context.run() & 1U]};
-    const Slots slots{p.slots};
+    const SlotsOf<double> slots{p.slots};
     LaneTask<Parts> task(p, item, context.group().rank(), false);
     if (task.leader) {
       p.next_slots[task.position] = not_yet();

@@ -29,8 +29,11 @@ double least_microseconds(const TriangleFeatures& features, const DeviceRates& r
 NumbersCost cost_of_numbers(const TriangleFeatures& features, const DeviceRates& rates) {
   constexpr double kLaunch = 9.0;
   constexpr double kHop = 0.72;
+  constexpr double kHopOfLongRow = 2.2;
+  constexpr double kLongRow = 4.0;  // longer ones have several lanes
   constexpr double kEntry = 2.5e-5;
-  return {rates.hop * features.levels * kHop, rates.launch * kLaunch + rates.byte * features.entries * kEntry};
+  const double hop = features.entries_per_row() > kLongRow ? kHopOfLongRow : kHop;
+  return {rates.hop * features.levels * hop, rates.launch * kLaunch + rates.byte * features.entries * kEntry};
 }
 
 }  // namespace taskdag::kernels::flat

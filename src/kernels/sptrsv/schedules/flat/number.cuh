@@ -56,21 +56,24 @@ __device__ Number neutral() {
   }
 }
 
-/// Slots of complex numbers. Each part is its own flag: both travel together, and need not.
-struct ComplexSlots {
+/// Slots as cuda::Slots, of either kind of number. Each part of a complex one is its own flag: both travel together,
+/// and need not.
+template <class Number>
+struct SlotsOf {
   double* slot;
 
-  __device__ Complex peek(Index i) const {
-    Complex value;
+  __device__ Number peek(Index i) const {
+    Number value;
     look(i, true, value);
     return value;
   }
   __device__ void wait_patiently(Index i, unsigned pause_ns) const {
     while (!is_there(peek(i))) __nanosleep(pause_ns);
   }
-  /// As Slots::wait(). What is missing is asked for again, all of it before any of it is looked at.
+  /// Waits for Batch values. What is missing is asked for again, all of it before any of it is looked at: a row that
+  /// looked at one after the other took up to half as long again (docs/notes/flat.md).
   template <int Batch>
-  __device__ void wait(const Index (&index)[Batch], Complex (&value)[Batch]) const {
+  __device__ void wait(const Index (&index)[Batch], Number (&value)[Batch]) const {
 #pragma unroll
     for (int k = 0; k < Batch; ++k) value[k] = peek(index[k]);
     while (true) {
@@ -86,6 +89,7 @@ struct ComplexSlots {
       for (int k = 0; k < Batch; ++k) look(index[k], missing[k], value[k]);
     }
   }
+  __device__ void publish(Index i, double result) const { cuda::Slots{slot}.publish(i, result); }
   __device__ void publish(Index i, Complex result) const {
     asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(place(i)), "d"(publishable(result.re)),
                  "d"(publishable(result.im))
@@ -93,10 +97,16 @@ struct ComplexSlots {
   }
 
  private:
-  __device__ double* place(Index i) const { return slot + std::int64_t{2} * i; }
+  __device__ double* place(Index i) const { return slot + std::int64_t{is_complex<Number> ? 2 : 1} * i; }
+  static __device__ bool is_there(double value) { return is_ready(value); }
   static __device__ bool is_there(Complex value) { return is_ready(value.re) && is_ready(value.im); }
-  /// Leaves the value as it is where it does not look. A load without a branch, which would part the lanes of a warp:
-  /// an application to a 7-point grid of 64³ took half as long again.
+  /// Leaves the value as it is where it does not look. A load without a branch, which would part the lanes of a warp.
+  __device__ void look(Index i, bool looks, double& value) const {
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; @p ld.relaxed.gpu.global.f64 %0, [%1];}"
+                 : "+d"(value)
+                 : "l"(place(i)), "r"(static_cast<int>(looks))
+                 : "memory");
+  }
   __device__ void look(Index i, bool looks, Complex& value) const {
     asm volatile("{.reg .pred p; setp.ne.s32 p, %3, 0; @p ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];}"
                  : "+d"(value.re), "+d"(value.im)
@@ -104,9 +114,6 @@ struct ComplexSlots {
                  : "memory");
   }
 };
-
-template <class Number>
-using SlotsOf = std::conditional_t<is_complex<Number>, ComplexSlots, cuda::Slots>;
 
 /// Lanes that share a row.
 class NumberGroup : public cuda::LaneGroup {
