@@ -31,7 +31,7 @@ class HostPointBlockFactorization final : public PointBlockFactorization {
         row_order_(row_order.begin(), row_order.end()),
         col_order_(col_order.begin(), col_order.end()),
         factor_(kernels::point_block::make_pattern(blocks, row_order, col_order, options, *state_->pool),
-                options.block_size, is_numbers(), *state_->pool) {
+                options.block_size, *state_->pool) {
     if (needs_dominance()) dominance_ = std::make_unique<Dominance>(blocks, true);
     const kernels::point_block::Pattern& pattern = factor_.pattern();
     take_sizes(pattern.rows, static_cast<Offset>(pattern.columns.size()));

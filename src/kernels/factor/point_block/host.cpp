@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <type_traits>
 #include <utility>
 
 #include "base/index.hpp"
@@ -193,36 +192,11 @@ void add_product(int n, const double* a, const double* x, [[maybe_unused]] doubl
   }
 }
 
-/// Blocks that are complex numbers, each by its first column alone: half of what there is to read, and what a transpose
-/// leaves as it is.
-struct ComplexNumbers {
-  static constexpr int known = 2;
-  [[nodiscard]] static constexpr int rows() { return known; }
-};
-std::int64_t elements_of(ComplexNumbers, Offset e) { return std::int64_t{2} * e; }
-
-/// sum_products() of numbers.
-template <class Block, class Operand>
-[[gnu::always_inline]] inline void sum_numbers(Offset first, Offset count, Offset step, const Block& block,
-                                               const Operand& operand, double* sum) {
-  Pair total = {};
-  for (Offset e = first; count > 0; --count, e += step) {
-    const double* const a = block(e);
-    const Pair x = *reinterpret_cast<const Pair*>(operand(e));
-    const Pair turned = {-x[1], x[0]};
-    total += a[0] * x + a[1] * turned;
-  }
-  sum[0] = total[0];
-  sum[1] = total[1];
-}
-
 /// sum = Σ a x over `count` entries from `first` on in steps of `step`, with operands that operand(e) points to.
 template <bool transposed, class Size, class Block, class Operand>
 [[gnu::always_inline]] inline void sum_products(Size size, Offset first, Offset count, Offset step, const Block& block,
                                                 const Operand& operand, double imaginary, double* sum) {
-  if constexpr (std::is_same_v<Size, ComplexNumbers>) {
-    sum_numbers(first, count, step, block, operand, sum);
-  } else if constexpr (Size::known > 0 && !transposed) {
+  if constexpr (Size::known > 0 && !transposed) {
     constexpr int kRows = Size::known;
     PairSum<kRows> sums;
     for (Offset e = first; count > 0; --count, e += step) {
@@ -289,7 +263,7 @@ std::vector<Offset> make_slots(const Pattern& pattern) {
 
 }  // namespace
 
-HostFactor::HostFactor(Pattern pattern, int block_size, bool numbers, host::ThreadPool& pool)
+HostFactor::HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool)
     : pattern_(std::move(pattern)),
       block_size_(block_size),
       pool_(&pool),
@@ -297,7 +271,6 @@ HostFactor::HostFactor(Pattern pattern, int block_size, bool numbers, host::Thre
       lower_(plan(pattern_.view(), Triangle::lower)),
       upper_(plan(pattern_.view(), Triangle::upper)),
       values_(std::make_unique_for_overwrite<double[]>(pattern_.columns.size() * at(block_size) * at(block_size))),
-      numbers_(numbers ? std::make_unique_for_overwrite<double[]>(2 * pattern_.columns.size()) : nullptr),
       work_(std::make_unique_for_overwrite<double[]>(at(pattern_.rows) * at(block_size))),
       marks_(at(lower_.plan().threads()), std::vector<Offset>(at(pattern_.rows))),
       markers_(at(lower_.plan().threads()), std::vector<Index>(at(pattern_.rows), -1)) {}
@@ -328,17 +301,9 @@ void HostFactor::factor(const double* values, const Pivoting& pivoting, Findings
         const Index i = order[p];
         worker.mark(i);
         report(size, worker, i, eliminate_row(size, worker, i, pivoting), findings);
-        if (numbers_) take_numbers(i);
       }
     });
   });
-}
-
-void HostFactor::take_numbers(Index row) {
-  for (Offset e = pattern_.row_offsets[at(row)]; e < pattern_.row_offsets[at(row) + 1]; ++e) {
-    const double* const block = values_.get() + elements_of(BlockSize<2>(2), slots_[at(e)]);
-    std::copy_n(block, 2, numbers_.get() + elements_of(ComplexNumbers(), slots_[at(e)]));
-  }
 }
 
 bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, double* x, BlockOrder out) {
@@ -348,7 +313,7 @@ bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, doub
   }
   std::atomic<bool> finite{true};
   double* const work = work_.get();
-  const auto run = [&](auto size, const double* values) {
+  with_block_size(block_size_, [&](auto size) {
     const int n = size.rows();
     const auto load_b = [&](Index i, double* block) {
       const double* const from = b + in.begin(i, n);
@@ -368,6 +333,7 @@ bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, doub
       }
       if (!all) finite.store(false, std::memory_order_relaxed);
     };
+    const double* const values = values_.get();
     if (transposed) {
       const MappedPattern& p = transposed_->pattern;
       const Offset* const diagonal = transposed_->diagonal.data();
@@ -383,12 +349,7 @@ bool HostFactor::apply(Direction direction, const double* b, BlockOrder in, doub
       rows.triangle = Triangle::upper;
       sweep<false>(size, upper_, rows, values, true, 1.0, work, load_work, store);
     }
-  };
-  if (numbers_) {
-    run(ComplexNumbers(), numbers_.get());
-  } else {
-    with_block_size(block_size_, [&](auto size) { run(size, values_.get()); });
-  }
+  });
   return finite.load(std::memory_order_relaxed);
 }
 
@@ -415,8 +376,7 @@ std::int64_t HostFactor::bytes() const {
   const auto slots = static_cast<std::int64_t>(sizeof(Offset) * slots_.size());
   return pattern_.bytes() + slots + lower_.plan().bytes() + upper_.plan().bytes() + transposed +
          static_cast<std::int64_t>(sizeof(double)) *
-             (static_cast<std::int64_t>(pattern_.columns.size()) * (block_size_ * block_size_ + (numbers_ ? 2 : 0)) +
-              rows * block_size_) +
+             (static_cast<std::int64_t>(pattern_.columns.size()) * block_size_ * block_size_ + rows * block_size_) +
          static_cast<std::int64_t>(sizeof(Index) + sizeof(Offset)) * static_cast<std::int64_t>(marks_.size()) * rows;
 }
 

@@ -27,8 +27,8 @@ enum class Direction { forward, transposed, complex_transposed };
 
 class HostFactor {
  public:
-  /// `block_size`: 2 to kLargestBlock. numbers: blocks are complex numbers. The pool must outlive the factor.
-  HostFactor(Pattern pattern, int block_size, bool numbers, host::ThreadPool& pool);
+  /// `block_size`: 2 to kLargestBlock. The pool must outlive the factor.
+  HostFactor(Pattern pattern, int block_size, host::ThreadPool& pool);
 
   /// One attempt.
   void factor(const double* values, const Pivoting& pivoting, Findings& findings);
@@ -56,7 +56,6 @@ class HostFactor {
     TransposedSweeps(Transposed transposed, const HostFactor& of);
   };
   [[nodiscard]] PlanExecutor plan(const CsrPattern& pattern, Triangle triangle) const;
-  void take_numbers(Index row);
 
   Pattern pattern_;
   int block_size_;
@@ -66,7 +65,6 @@ class HostFactor {
   PlanExecutor upper_;
   std::unique_ptr<TransposedSweeps> transposed_;  ///< from the first transposed application on
   std::unique_ptr<double[]> values_;
-  std::unique_ptr<double[]> numbers_;        ///< what sweeps read of blocks that are complex numbers
   std::unique_ptr<double[]> work_;           ///< by row
   std::vector<std::vector<Offset>> marks_;   ///< by thread and column: the entry there of the row at work
   std::vector<std::vector<Index>> markers_;  ///< by thread and column: the last row with an entry there
