@@ -38,6 +38,7 @@ struct ScheduleRequest {
   std::shared_ptr<const Study> study = {};  ///< of the papers' schedules
   bool keep_rows = false;  ///< take no schedule that rewrites rows, even if one is named or the fastest in trials
   Precision precision = Precision::in_double;  ///< that the sweep is made in: never automatic
+  bool complex_numbers = false;                ///< as in SweepInput
 };
 
 /// Makes the request one for sweeps in single precision. Trials of such have entries of their own in tune files.

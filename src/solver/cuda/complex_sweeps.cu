@@ -21,14 +21,21 @@ DevicePattern pattern_of(const FactorBlocks& factor) {
   return {factor.rows, factor.blocks, factor.offsets, factor.columns};
 }
 
+ScheduleRequest with_numbers(ScheduleRequest request) {
+  request.complex_numbers = true;
+  return request;
+}
+
 class ComplexSweeps final : public BlockSweeps {
  public:
-  ComplexSweeps(const BlockSweepsInput& input, const FactorBlocks& factor, cudaStream_t s)
-      : request_(input.request),
+  /// forward: the lower triangle of the factor's pattern.
+  ComplexSweeps(const BlockSweepsInput& input, const AnalysedTriangle& forward, cudaStream_t s)
+      : request_(with_numbers(input.request)),
         symmetric_(input.symmetric),
         row_order_(input.row_order),
         col_order_(input.col_order),
-        sweeps_(make_pair(pattern_of(factor), nullptr, row_order_.data(), col_order_.data(), s)) {}
+        sweeps_(request_, forward, nullptr, row_order_.data(), AnalysedTriangle(forward.pattern, Triangle::upper, s),
+                nullptr, col_order_.data(), nullptr, false, s) {}
 
   void load(const FactorBlocks& factor, cudaStream_t s) override {
     const ScratchArray<double> pivots = pivots_of(factor, s);
@@ -39,8 +46,11 @@ class ComplexSweeps final : public BlockSweeps {
   [[nodiscard]] bool transposes() const override { return symmetric_ || transposed_.first.sweep; }
   void prepare_transposed(const FactorBlocks& factor, cudaStream_t s) override {
     if (transposes()) return;
-    const DeviceCsr pattern = kernels::transpose_pattern(pattern_of(factor), s);
-    SweepPair made = make_pair(pattern.pattern(), pattern.source.data(), col_order_.data(), row_order_.data(), s);
+    const DeviceCsr transposed = kernels::transpose_pattern(pattern_of(factor), s);
+    const DevicePattern pattern = transposed.pattern();
+    const Offset* const source = transposed.source.data();
+    SweepPair made(request_, AnalysedTriangle(pattern, Triangle::lower, s), source, col_order_.data(),
+                   AnalysedTriangle(pattern, Triangle::upper, s), source, row_order_.data(), nullptr, false, s);
     const ScratchArray<double> pivots = pivots_of(factor, s);
     made.load({factor.values, pivots.data()}, {factor.values}, s);
     transposed_ = std::move(made);
@@ -56,22 +66,6 @@ class ComplexSweeps final : public BlockSweeps {
   [[nodiscard]] std::int64_t bytes() const override { return sweeps_.bytes() + transposed_.bytes(); }
 
  private:
-  [[nodiscard]] SweepPair make_pair(const DevicePattern& pattern, const Offset* source, const Index* in,
-                                    const Index* out, cudaStream_t s) const {
-    const AnalysedTriangle forward(pattern, Triangle::lower, s);
-    const AnalysedTriangle backward(pattern, Triangle::upper, s);
-    SweepPair pair;
-    kernels::SweepInput input = forward.input(source);
-    input.complex_numbers = true;
-    input.rhs_index = in;
-    pair.first = ChosenSweep(request_, forward, input, s);
-    input = backward.input(source);
-    input.complex_numbers = true;
-    input.rhs_index = pair.first->result_index();
-    input.x_index = out;
-    pair.second = ChosenSweep(request_, backward, input, s);
-    return pair;
-  }
   static ScratchArray<double> pivots_of(const FactorBlocks& factor, cudaStream_t s) {
     ScratchArray<double> pivots(2 * at(factor.rows), s);
     kernels::gather_numbers(factor.rows, {factor.values, kernels::kDoublesOfRealBlock}, factor.diagonal, pivots.data(),
@@ -87,10 +81,9 @@ class ComplexSweeps final : public BlockSweeps {
   SweepPair transposed_;  ///< from the first transposed application on, unless symmetric
 };
 
-/// Whether a sweep by real rows is expected to take less. The look at them takes as long as some applications, and is
-/// not taken where hops are the smaller part of what numbers take.
-bool rows_are_faster(const FactorBlocks& factor, cudaStream_t s) {
-  const AnalysedTriangle numbers(pattern_of(factor), Triangle::lower, s);
+/// Whether a sweep by real rows is expected to take less than one of this triangle of numbers. The look at them takes
+/// as long as some applications, and is not taken where hops are the smaller part of what numbers take.
+bool rows_are_faster(const FactorBlocks& factor, const AnalysedTriangle& numbers, cudaStream_t s) {
   const kernels::flat::NumbersCost cost = kernels::flat::cost_of_numbers(numbers.features, device_rates());
   if (cost.hops < cost.rest) return false;
   const DeviceCsr pattern = kernels::point_block::pattern_by_rows(factor, s);
@@ -105,8 +98,9 @@ bool rows_are_faster(const FactorBlocks& factor, cudaStream_t s) {
 
 std::unique_ptr<BlockSweeps> make_complex_sweeps(const BlockSweepsInput& input, const FactorBlocks& factor,
                                                  cudaStream_t s) {
-  if (rows_are_faster(factor, s)) return make_row_sweeps(input, factor, s);
-  return std::make_unique<ComplexSweeps>(input, factor, s);
+  const AnalysedTriangle forward(pattern_of(factor), Triangle::lower, s);
+  if (rows_are_faster(factor, forward, s)) return make_row_sweeps(input, factor, s);
+  return std::make_unique<ComplexSweeps>(input, forward, s);
 }
 
 }  // namespace taskdag::cuda

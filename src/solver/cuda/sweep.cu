@@ -81,6 +81,7 @@ ChosenSweep::ChosenSweep(const ScheduleRequest& request, const AnalysedTriangle&
     : features(triangle.features) {
   kernels::SweepInput input = asked;
   input.precision = request.precision;
+  input.complex_numbers = request.complex_numbers;
   kernels::Selection selection(input, features, kernels::cuda_catalogue(), stream, false, request.keep_rows);
   ScheduleChoice choice{SolveSchedule::flat};
   if (features.rows > 0) {

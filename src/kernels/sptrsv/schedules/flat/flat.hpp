@@ -42,6 +42,8 @@ class FlatSweep : public Sweep, public GathersValues, public JoinsProducts {
   [[nodiscard]] SolveArguments arguments(const double* rhs, double* x, int* non_finite) const;
 
  private:
+  /// Whether there are pivots other than 1.
+  bool makes_room_for_pivots(const double* pivot, cudaStream_t stream);
   void gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream);
   void take_numbers(const double* source, const double* pivot, cudaStream_t stream);
 

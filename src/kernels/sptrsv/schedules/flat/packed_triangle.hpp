@@ -73,6 +73,8 @@ class PackedTriangle {
   /// Whether values are stored in single precision, and pivots scale right-hand sides: see SweepInput::precision.
   [[nodiscard]] bool is_single() const { return stored_ == StoredAs::in_single; }
   [[nodiscard]] bool is_complex() const { return stored_ == StoredAs::complex; }
+  /// Doubles of a slot, a pivot, and a value that is not single.
+  [[nodiscard]] int parts() const { return is_complex() ? 2 : 1; }
 
   /// Runs one sweep. Asynchronous; may be captured. Two sets of slots alternate: each run resets the other one, which
   /// saves a launch; but for a run that waits for nothing.
@@ -116,8 +118,6 @@ class PackedTriangle {
     ProductArguments product;
   };
   void solve(const Task& task, cudaStream_t stream);
-  /// Doubles of a slot and of a value.
-  [[nodiscard]] int parts() const { return is_complex() ? 2 : 1; }
   void find_stretches();
   void arm(cudaStream_t stream);
   [[nodiscard]] bool is_one_launch() const;

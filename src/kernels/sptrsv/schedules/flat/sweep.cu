@@ -1,6 +1,7 @@
 /// \file
 /// Sweeps by the schedule flat: set-up, values, launch.
 #include "backends/cuda/algorithm.cuh"
+#include "base/index.hpp"
 #include "csr/gather.hpp"
 #include "kernels/sptrsv/schedules/flat/flat.hpp"
 
@@ -57,21 +58,21 @@ void FlatSweep::gather_values(GatherBatch& batch, const double* source, const do
   gather_pivots(batch, pivot, stream);
 }
 
-void FlatSweep::gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream) {
+bool FlatSweep::makes_room_for_pivots(const double* pivot, cudaStream_t stream) {
   unit_pivots_ = pivot == nullptr;
-  if (unit_pivots_) return;
-  const TaskList& tasks = packed_.tasks();
-  if (pivot_.size() == 0) pivot_ = {static_cast<std::size_t>(tasks.rows), stream};
-  batch.add(tasks.rows, pivot, tasks.order.data(), pivot_.data());
+  if (!unit_pivots_ && pivot_.size() == 0) pivot_ = {at(packed_.tasks().rows) * at(packed_.parts()), stream};
+  return !unit_pivots_;
+}
+
+void FlatSweep::gather_pivots(GatherBatch& batch, const double* pivot, cudaStream_t stream) {
+  if (!makes_room_for_pivots(pivot, stream)) return;
+  batch.add(packed_.tasks().rows, pivot, packed_.tasks().order.data(), pivot_.data());
 }
 
 void FlatSweep::take_numbers(const double* source, const double* pivot, cudaStream_t stream) {
   packed_.take_numbers({source, kDoublesOfRealBlock}, stream);
-  unit_pivots_ = pivot == nullptr;
-  if (unit_pivots_) return;
-  const TaskList& tasks = packed_.tasks();
-  if (pivot_.size() == 0) pivot_ = {2 * static_cast<std::size_t>(tasks.rows), stream};
-  gather_numbers(tasks.rows, {pivot}, tasks.order.data(), pivot_.data(), stream);
+  if (!makes_room_for_pivots(pivot, stream)) return;
+  gather_numbers(packed_.tasks().rows, {pivot}, packed_.tasks().order.data(), pivot_.data(), stream);
 }
 
 SolveArguments FlatSweep::arguments(const double* rhs, double* x, int* non_finite) const {
