@@ -76,14 +76,9 @@ struct Halo {
   [[nodiscard]] TASKDAG_TASK double part(std::uint32_t row, int rank, int size, const Of& of) const {
     double sum = 0.0;
     if (!has_outer(row)) return sum;
+    const auto element = ghosts_of(of);
     const Offset end = begin[row + 1];
-    Offset e = begin[row] + rank;
-    if constexpr (requires { of.of_ghost(Index{}); }) {
-      for (; e < end; e += size) sum += value[e] * of.of_ghost(column[e]);
-    } else {
-      engine::RankSlot* const arrived = slots + begin_of(links->send_set);
-      for (; e < end; e += size) sum += value[e] * links->wait_for(arrived[column[e]]);
-    }
+    for (Offset e = begin[row] + rank; e < end; e += size) sum += value[e] * element(column[e]);
     return sum;
   }
   /// The same of one of the two rows of a complex number.
@@ -91,15 +86,7 @@ struct Halo {
   [[nodiscard]] TASKDAG_TASK double part_of_number(std::uint32_t row, int rank, int size, const Of& of) const {
     const std::uint32_t number = row / 2;
     if (!has_outer(number)) return 0.0;
-    const auto sum = [&](const auto& element) {
-      return sum_of_numbers(begin[number], begin[number + 1], column, value, row % 2 != 0, rank, size, element);
-    };
-    if constexpr (requires { of.of_ghost(Index{}); }) {
-      return sum([&of](Index ghost) { return of.of_ghost(ghost); });
-    } else {
-      engine::RankSlot* const arrived = slots + begin_of(links->send_set);
-      return sum([this, arrived](Index ghost) { return links->wait_for(arrived[ghost]); });
-    }
+    return sum_of_numbers(begin[number], begin[number + 1], column, value, row % 2 != 0, rank, size, ghosts_of(of));
   }
   /// Ahead of the stage that needs it: an element of this rank, to all that have it as a ghost, and one of a ghost.
   TASKDAG_TASK void send_ahead(std::uint32_t row, std::uint32_t set, double element) const {
@@ -130,6 +117,17 @@ struct Halo {
   [[nodiscard]] TASKDAG_TASK std::size_t begin_of(std::uint32_t set) const { return std::size_t{set} * stride; }
 
  private:
+  /// The function of a ghost's element: that of `of`, where it has one, or what has arrived, which is waited for.
+  template <class Of>
+  [[nodiscard]] TASKDAG_TASK auto ghosts_of(const Of& of) const {
+    if constexpr (requires { of.of_ghost(Index{}); }) {
+      return [&of](Index ghost) { return of.of_ghost(ghost); };
+    } else {
+      return [links = links, arrived = slots + begin_of(links->send_set)](Index ghost) {
+        return links->wait_for(arrived[ghost]);
+      };
+    }
+  }
   /// Most rows have none: two offsets of each would take longer.
   [[nodiscard]] TASKDAG_TASK bool has_outer(std::uint32_t row) const {
     return (any[row / 32U] >> (row % 32U) & 1U) != 0U;
