@@ -16,6 +16,7 @@
 namespace taskdag {
 namespace {
 
+using test::parts_of;
 using Number = std::complex<double>;
 using Numbers = std::vector<Number>;
 using Row = std::map<Index, Number>;
@@ -90,12 +91,6 @@ Numbers apply_numbers(const std::vector<Row>& factor, bool transposed, Numbers x
   return x;
 }
 
-std::vector<double> reals(const Numbers& x) {
-  std::vector<double> result;
-  for (const Number& one : x) result.insert(result.end(), {one.real(), one.imag()});
-  return result;
-}
-
 Numbers right_side(Index rows) {
   Numbers b;
   for (Index i = 0; i < rows; ++i) b.push_back(std::polar(1.0 + 0.01 * (i % 13), 0.9 * i));
@@ -131,8 +126,8 @@ TEST_P(ComplexTest, FactorsOfNumbersAreThoseOfTheMatrix) {
         const std::vector<Row> expected = factor_numbers(a, kind, 0.0, diagonal_only);
         const Numbers b = right_side(a.rows);
         for (const bool transposed : {false, true}) {
-          const std::vector<double> x = apply(f, transposed ? Apply::transposed : Apply::full, reals(b));
-          EXPECT_LE(test::difference(x, reals(apply_numbers(expected, transposed, b))), 1e-10) << transposed;
+          const std::vector<double> x = apply(f, transposed ? Apply::transposed : Apply::full, parts_of(b));
+          EXPECT_LE(test::difference(x, parts_of(apply_numbers(expected, transposed, b))), 1e-10) << transposed;
         }
       }
     }
@@ -154,9 +149,9 @@ TEST_P(ComplexTest, BlocksAreMadeOnTheDeviceAsOnTheHost) {
     EXPECT_THROW(RealBlocks(nullptr, entries * size * size, size + 20, stream()), InvalidInput);
     if (GetParam().space == MemorySpace::host) continue;
     const CsrMatrix blocks{graph.rows, graph.cols, graph.row_offsets, graph.col_indices, real_blocks(numbers, size)};
-    test::Array<double> lent = place(reals(numbers));
+    test::Array<double> lent = place(parts_of(numbers));
     const RealBlocks made(lent.data(), entries * size * size, size, stream());
-    const std::vector<double> b = reals(right_side(graph.rows * size));
+    const std::vector<double> b = parts_of(right_side(graph.rows * size));
     Factorization expected = factorization(blocks, options_of(FactorKind::ilu, 2 * size));
     ASSERT_TRUE(factor(expected, blocks.values).ok());
     Factorization f = factorization(blocks, options_of(FactorKind::ilu, 2 * size));
@@ -172,11 +167,11 @@ TEST_P(ComplexTest, NewValuesAreTaken) {
   Factorization f = factorization(before, options_of(FactorKind::ilu));
   ASSERT_TRUE(factor(f, before.values).ok());
   const Numbers b = right_side(a.rows);
-  static_cast<void>(apply(f, Apply::transposed, reals(b)));
+  static_cast<void>(apply(f, Apply::transposed, parts_of(b)));
   for (Number& value : a.values) value *= Number(0.5, -2.0);
   ASSERT_TRUE(factor(f, blocks_of(a).values).ok());
-  const std::vector<double> x = apply(f, Apply::transposed, reals(b));
-  EXPECT_LE(test::difference(x, reals(apply_numbers(factor_numbers(a, FactorKind::ilu), true, b))), 1e-10);
+  const std::vector<double> x = apply(f, Apply::transposed, parts_of(b));
+  EXPECT_LE(test::difference(x, parts_of(apply_numbers(factor_numbers(a, FactorKind::ilu), true, b))), 1e-10);
 }
 
 /// The first pivot is small, and so is one after it.
@@ -206,7 +201,8 @@ TEST_P(ComplexTest, ShiftedFactorsAreThoseOfTheShiftedMatrix) {
       EXPECT_GT(status.shifts, 0);
       EXPECT_GT(status.shift_amount, 0.0);
       const std::vector<Row> expected = factor_numbers(a, kind, status.shift_amount);
-      EXPECT_LE(test::difference(apply(f, Apply::full, reals(b)), reals(apply_numbers(expected, false, b))), 1e-8);
+      EXPECT_LE(test::difference(apply(f, Apply::full, parts_of(b)), parts_of(apply_numbers(expected, false, b))),
+                1e-8);
     }
   }
 }
@@ -257,7 +253,7 @@ TEST_P(ComplexTest, BlocksOfNumbersAreThePreconditionerOfTheNumbers) {
       Factorization of_blocks = factorization(blocks, options_of(kind, 4));
       ASSERT_TRUE(factor(of_numbers, numbers.values).ok());
       ASSERT_TRUE(factor(of_blocks, blocks.values).ok());
-      const std::vector<double> b = reals(right_side(a.rows));
+      const std::vector<double> b = parts_of(right_side(a.rows));
       for (const Apply part : {Apply::full, Apply::transposed}) {
         EXPECT_LE(test::difference(apply(of_blocks, part, b), apply(of_numbers, part, b)), 1e-10);
       }

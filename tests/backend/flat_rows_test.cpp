@@ -24,6 +24,7 @@ namespace {
 using kernels::FlatSweep;
 using kernels::kPartEntries;
 using test::inverse_diagonal;
+using test::parts_of;
 using test::Problem;
 using test::upload;
 
@@ -165,12 +166,6 @@ std::vector<Number> solve_numbers(const CsrMatrix& a, const std::vector<Number>&
     x[i] *= pivots[i];
   }
   return x;
-}
-
-std::vector<double> parts_of(const std::vector<Number>& numbers) {
-  std::vector<double> parts;
-  for (const Number& number : numbers) parts.insert(parts.end(), {number.real(), number.imag()});
-  return parts;
 }
 
 class FlatRowsTest : public test::OnSweeps<> {

@@ -14,17 +14,13 @@ namespace {
 using Number = std::complex<double>;
 using Numbers = std::vector<Number>;
 using Map = std::function<Numbers(const Numbers&)>;
+using test::parts_of;
 using test::With;
 
 constexpr With kPreconditioners[] = {With::nothing, With::diagonal, With::factor};
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::vector<double> parts_of(const Numbers& x) {
-  std::vector<double> parts;
-  for (const Number& one : x) parts.insert(parts.end(), {one.real(), one.imag()});
-  return parts;
-}
 Numbers numbers_of(const std::vector<double>& parts) {
   Numbers x;
   for (std::size_t k = 0; k < parts.size(); k += 2) x.emplace_back(parts[k], parts[k + 1]);

@@ -176,6 +176,12 @@ std::vector<double> right_hand_side(Index n) {
   return b;
 }
 
+std::vector<double> parts_of(const std::vector<std::complex<double>>& numbers) {
+  std::vector<double> parts;
+  for (const std::complex<double>& number : numbers) parts.insert(parts.end(), {number.real(), number.imag()});
+  return parts;
+}
+
 std::vector<double> nudged(std::vector<double> values) {
   for (std::size_t e = 0; e < values.size(); ++e) {
     const bool up = ((e * 2654435761U) >> 13U & 1U) != 0;

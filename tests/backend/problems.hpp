@@ -2,6 +2,7 @@
 /// Generated matrices, right-hand sides and changes of values for the backend tests.
 #pragma once
 
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ std::vector<Problem> random_triangles();
 
 /// A smooth vector without zeros.
 std::vector<double> right_hand_side(Index n);
+/// Real part and imaginary part of each number, one after the other.
+std::vector<double> parts_of(const std::vector<std::complex<double>>& numbers);
 /// Each value changed by one part in 2^52, up or down.
 std::vector<double> nudged(std::vector<double> values);
 /// Other values of about the same size: each one scaled by a factor between 0.9 and 1.1.
